@@ -4,14 +4,12 @@ import { siteKey } from '#shared/interfaces/read-models.ts';
 import { siteLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { askBus } from '../ask-bus.ts';
 import type { GatewayContext } from '../context.ts';
+import { newestRevisions } from '../newest-revisions.ts';
 import { deploymentList, deploymentView } from './site-addresses.ts';
 import { listedDeployments } from './site-commands.ts';
 
 /** A site's state at a revision. `lost`: commits that were shown before, and that the log has lost. */
 type SiteAt = Pick<SiteDocument, 'state' | 'revision' | 'commitId' | 'lost'>;
-
-/** Interval at which the site is read again and a comment keeps the connection alive. */
-const heartbeatMs = 15_000;
 
 /**
  * The deployments of a site as server-sent events: first `deployments` with all of them, then `deployment` for each one that is new or changed, until
@@ -23,60 +21,35 @@ export async function* deploymentEvents(
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   const { bus, sitesFeed, sitesBase } = context;
-  let newest: SiteAt | undefined;
-  let wake = () => {};
-  const seen = (site: SiteAt) => {
-    const isAfterLoss = site.lost?.some(({ commitId }) => commitId === newest?.commitId) ?? false;
-    if (newest !== undefined && site.revision <= newest.revision && !isAfterLoss) return;
-    newest = site;
-    wake();
-  };
-  const read = async () => {
-    const last = await askBus(bus.sites.last(siteLogSubject(organization, domain), { fromLeader: true }));
-    if (last === undefined) return;
-    const { id: commitId, revision, data } = last.commit;
-    seen({ state: data.state, revision, commitId });
-  };
-  const stop = sitesFeed.onChange(siteKey(organization, domain), seen);
-  const onAbort = () => wake();
-  signal.addEventListener('abort', onAbort);
-  let heartbeat: NodeJS.Timeout | undefined;
+  const sites = newestRevisions<SiteAt>(
+    {
+      watch: (listener) => sitesFeed.onChange(siteKey(organization, domain), listener),
+      async read() {
+        const last = await askBus(bus.sites.last(siteLogSubject(organization, domain), { fromLeader: true }));
+        if (last === undefined) return undefined;
+        const { id: commitId, revision, data } = last.commit;
+        return { state: data.state, revision, commitId };
+      },
+    },
+    signal,
+  );
   /** The deployments as they were sent, by their numbers. */
   let sent: Map<number, string> | undefined;
-  try {
-    await read();
-    let shown: SiteAt | undefined;
-    while (!signal.aborted) {
-      if (newest !== undefined && newest !== shown) {
-        shown = newest;
-        const { state, revision } = shown;
-        const views = state.deployments.map((each) => deploymentView(sitesBase, state, each));
-        if (sent === undefined) {
-          const listed = await listedDeployments(context, organization, domain);
-          yield asEvent(revision, 'deployments', deploymentList(sitesBase, state, listed));
-        } else
-          for (const view of views)
-            if (sent.get(view.id) !== JSON.stringify(view)) yield asEvent(revision, 'deployment', view);
-        sent = new Map(views.map((view) => [view.id, JSON.stringify(view)]));
-        if (!state.isOpen) return;
-        continue;
-      }
-      const waited = await new Promise<'change' | 'heartbeat'>((resolve) => {
-        wake = () => resolve('change');
-        heartbeat = setTimeout(() => resolve('heartbeat'), heartbeatMs);
-        // The site may have changed or the signal aborted while the last event was sent.
-        if (signal.aborted || newest !== shown) wake();
-      });
-      clearTimeout(heartbeat);
-      if (waited === 'change') continue;
-      // A failure is retried at the next heartbeat; changes arrive meanwhile.
-      await read().catch(() => {});
+  for await (const site of sites) {
+    if (site === 'quiet') {
       yield ': still here\n\n';
+      continue;
     }
-  } finally {
-    clearTimeout(heartbeat);
-    stop();
-    signal.removeEventListener('abort', onAbort);
+    const { state, revision } = site;
+    const views = state.deployments.map((each) => deploymentView(sitesBase, state, each));
+    if (sent === undefined) {
+      const listed = await listedDeployments(context, organization, domain);
+      yield asEvent(revision, 'deployments', deploymentList(sitesBase, state, listed));
+    } else
+      for (const view of views)
+        if (sent.get(view.id) !== JSON.stringify(view)) yield asEvent(revision, 'deployment', view);
+    sent = new Map(views.map((view) => [view.id, JSON.stringify(view)]));
+    if (!state.isOpen) return;
   }
 }
 

@@ -260,34 +260,13 @@ function namedSite(site: string): { organization: string; domain: string; label:
   return { organization, domain, label };
 }
 
-const heartbeatMs = 15_000;
-
 async function* eventStream(
   { sitesFeed }: GatewayContext,
   checksLogins: boolean,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  const events = sitesFeed.events(signal);
-  let next = events.next();
-  try {
-    for (;;) {
-      let heartbeat: NodeJS.Timeout | undefined;
-      const quiet = new Promise<'quiet'>((resolve) => {
-        heartbeat = setTimeout(() => resolve('quiet'), heartbeatMs);
-      });
-      const found = await Promise.race([next, quiet]);
-      clearTimeout(heartbeat);
-      if (found === 'quiet') {
-        yield ': still here\n\n';
-        continue;
-      }
-      if (found.done === true) return;
-      yield asText(checksLogins ? found.value : withoutLogins(found.value));
-      next = events.next();
-    }
-  } finally {
-    await events.return(undefined);
-  }
+  for await (const event of sitesFeed.events(signal))
+    yield event === 'quiet' ? ': still here\n\n' : asText(checksLogins ? event : withoutLogins(event));
 }
 
 /** A host that does not check logins would show a site with one to everybody, so such a host gets the event that the site is gone. */

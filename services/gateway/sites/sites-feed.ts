@@ -6,12 +6,13 @@ import { type DocumentStore, keepFollowing } from '#shared/messaging/read-models
 import { ApiError } from '#shared/http/errors.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import type { SitesBase } from '#shared/interfaces/http/sites-base.ts';
+import { changeWait } from '../newest-revisions.ts';
 import { servedSites } from './site-addresses.ts';
 
 /** The live sites and previews of the installation, and how they change. One watch of the read model serves all connections of this gateway. */
 export type SitesFeed = {
-  /** The events of the feed for one connection, until `signal` aborts. Rejects with `unavailable` when the sites cannot be read. */
-  events(signal: AbortSignal): AsyncGenerator<SitesFeedEvent>;
+  /** The events of the feed for one connection, until `signal` aborts, and `quiet` after each 15 seconds without one. Rejects with `unavailable` when the sites cannot be read. */
+  events(signal: AbortSignal): AsyncGenerator<SitesFeedEvent | 'quiet'>;
   /** The live site or preview with that host name. Rejects as `events` does. */
   siteOfHost(host: string): Promise<ServedSite | undefined>;
   /** The live site of a domain, without its previews. Rejects as `events` does. */
@@ -106,26 +107,21 @@ export function sitesFeed(
       );
       waiting.push({ event: 'whole', data: {} });
       const mostWaiting = waiting.length + mostBehind;
-      let wake = () => {};
+      const changes = changeWait(signal);
       const listener = (event: SitesFeedEvent): void => {
         waiting.push(event);
-        wake();
+        changes.tell();
       };
       connections.add(listener);
-      const onAbort = () => wake();
-      signal.addEventListener('abort', onAbort);
       try {
         while (!signal.aborted && waiting.length <= mostWaiting) {
           const next = waiting.shift();
           if (next !== undefined) yield next;
-          else
-            await new Promise<void>((resolve) => {
-              wake = resolve;
-            });
+          else if (!(await changes.wait())) yield 'quiet';
         }
       } finally {
         connections.delete(listener);
-        signal.removeEventListener('abort', onAbort);
+        changes.close();
       }
     },
     async siteOfHost(host) {
