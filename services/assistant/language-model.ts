@@ -1,5 +1,4 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import { defaultSettingsMiddleware, wrapLanguageModel } from 'ai';
 import { z } from 'zod';
 import { boundedFetch } from '#shared/http/bounded-fetch.ts';
 import { mistralSettings } from '#shared/service/common-settings.ts';
@@ -14,7 +13,10 @@ export async function openLanguageModel(config: ConfigOf<typeof languageModelSet
       'BINDERY_MISTRAL_API_KEY is not set, and BINDERY_LANGUAGE_MODEL is "mistral". Set it, or BINDERY_MISTRAL_API_KEY_FILE to the file that has the key.',
     );
   }
-  const { createMistral } = await import('@ai-sdk/mistral');
+  const [{ createMistral }, { defaultSettingsMiddleware, wrapLanguageModel }] = await Promise.all([
+    import('@ai-sdk/mistral'),
+    import('ai'),
+  ]);
   const provider = createMistral({
     apiKey: config.mistralApiKey,
     baseURL: config.mistralBaseUrl,

@@ -1,6 +1,7 @@
-import { APICallError, RetryError } from 'ai';
+import { APICallError } from '@ai-sdk/provider';
 import { answerFailed } from '#shared/interfaces/http/answer-wire.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
+import { ModelFailedRepeatedly } from './open-model-stream.ts';
 
 /** The sentence for a stream that ended before the model finished. */
 export const answerCut = 'The answer was cut off before its end. Ask again.';
@@ -28,17 +29,17 @@ export function failureSentence(error: unknown): string {
 /** Facts about a model failure for the log. Errors of providers contain the prompt, and their messages may repeat it, so nothing else is logged. Pure. */
 export function failureFacts(error: unknown): { failure: string; status?: number; code?: string; attempts?: number } {
   const call = callErrorIn(error);
-  const root = call ?? (RetryError.isInstance(error) ? error.lastError : error);
+  const root = call ?? (error instanceof ModelFailedRepeatedly ? error.errors.at(-1) : error);
   const code = errorCode(root instanceof Error && root.cause !== undefined ? root.cause : root);
   return {
     failure: root instanceof Error ? root.name : typeof root,
     ...(call?.statusCode === undefined ? {} : { status: call.statusCode }),
     ...(code === undefined ? {} : { code }),
-    ...(RetryError.isInstance(error) ? { attempts: error.errors.length } : {}),
+    ...(error instanceof ModelFailedRepeatedly ? { attempts: error.errors.length } : {}),
   };
 }
 
 function callErrorIn(error: unknown): APICallError | undefined {
-  const last = RetryError.isInstance(error) ? error.lastError : error;
+  const last = error instanceof ModelFailedRepeatedly ? error.errors.at(-1) : error;
   return APICallError.isInstance(last) ? last : undefined;
 }

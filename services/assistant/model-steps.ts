@@ -5,7 +5,6 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
-import { NoOutputGeneratedError, ToolChoiceViolationError } from 'ai';
 import type { AnswerPrompt } from './answer-prompt.ts';
 import type { UiChunk } from '#shared/interfaces/http/answer-wire.ts';
 import { failureSentence } from './model-failures.ts';
@@ -14,6 +13,11 @@ import { openModelStream } from './open-model-stream.ts';
 
 /** Limit of steps in one answer. In the last step the model gets no tools, so it must answer. */
 export const mostSteps = 4;
+
+/** The model broke the rules of its provider's interface. The message says how. */
+class WrongModelOutput extends Error {
+  override name = 'WrongModelOutput';
+}
 
 /** Limit of tool calls in one step. A model that asks for thousands at once would hold up all other answers. */
 const mostCallsOfStep = 32;
@@ -59,9 +63,8 @@ export async function* modelSteps({ model, prompt, tools, signal }: Conversation
       const asked = yield* stepChunks(stream, isLast ? [] : tools, uniqueId, signal);
       const { said, calls, end, finishReason } = asked;
       if (isLast && calls.length > 0) {
-        const { provider, modelId } = model;
-        const facts = { toolChoice: { type: 'none' as const }, finishReason, provider, modelId, content: [] };
-        yield { type: 'failed', error: new ToolChoiceViolationError(facts), usage: end?.usage };
+        const error = new WrongModelOutput('The language model called a tool in the last step, in which it has none.');
+        yield { type: 'failed', error, usage: end?.usage };
         return;
       }
       const mayCall = finishReason === 'tool-calls' || finishReason === 'stop';
@@ -180,7 +183,7 @@ async function* stepChunks(
     cancel();
   }
   if (asked.end === undefined && asked.said.length === 0)
-    throw new NoOutputGeneratedError({ message: 'The language model ended without output.' });
+    throw new WrongModelOutput('The language model ended without output.');
   return asked;
 }
 

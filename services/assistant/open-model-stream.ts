@@ -1,6 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { APICallError, RetryError } from 'ai';
+import {
+  APICallError,
+  type LanguageModelV4,
+  type LanguageModelV4CallOptions,
+  type LanguageModelV4StreamPart,
+} from '@ai-sdk/provider';
 import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
 
 const mostAttempts = 3;
@@ -8,9 +12,20 @@ const pauses: RetryPolicy = { firstPauseMs: 2_000, longestPauseMs: 4_000 };
 /** Upper bound for the pause that a provider asks for. */
 const longestAskedMs = 60_000;
 
+/** The language model failed several times. `errors` has the error of each call. */
+export class ModelFailedRepeatedly extends Error {
+  override name = 'ModelFailedRepeatedly';
+  readonly errors: readonly unknown[];
+
+  constructor(errors: readonly unknown[]) {
+    super(`The language model failed ${errors.length} times.`, { cause: errors.at(-1) });
+    this.errors = errors;
+  }
+}
+
 /**
  * Calls a model and returns its stream. Retries with backoff while its provider is unavailable or busy. Rejects with the provider's error if a retry
- * makes no sense, and with `RetryError` after several attempts.
+ * makes no sense, and with `ModelFailedRepeatedly` after several attempts.
  */
 export async function openModelStream(
   model: LanguageModelV4,
@@ -25,10 +40,7 @@ export async function openModelStream(
       errors.push(error);
       const isPassing = APICallError.isInstance(error) && error.isRetryable;
       if (!isPassing && errors.length === 1) throw error;
-      if (!isPassing || errors.length === mostAttempts) {
-        const reason = isPassing ? 'maxRetriesExceeded' : 'errorNotRetryable';
-        throw new RetryError({ message: `The language model failed ${errors.length} times.`, reason, errors });
-      }
+      if (!isPassing || errors.length === mostAttempts) throw new ModelFailedRepeatedly(errors);
       const pauseMs = askedPauseMs(error.responseHeaders ?? {}) ?? pauseAfter(errors.length, pauses);
       await delay(pauseMs, undefined, options.abortSignal === undefined ? {} : { signal: options.abortSignal });
     }

@@ -74,7 +74,7 @@ export function apiClient(baseUrl: string, key: string, startTimer = startIdleTi
       ...(call.json === undefined ? {} : { 'content-type': 'application/json' }),
       ...call.headers,
     };
-    await replaceFetch();
+    replaceFetch();
     let response: Response;
     try {
       response = await fetch(url, {

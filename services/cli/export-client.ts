@@ -101,7 +101,7 @@ export async function downloadBundle(
   file: string,
   onBytes: (bytes: number) => void = () => {},
 ): Promise<void> {
-  await replaceFetch();
+  replaceFetch();
   const { origin } = new URL(link.bundleUrl);
   const response = await fetch(link.bundleUrl).catch((error: unknown) => {
     const hint = 'The job is completed: ask for a link where that address can be reached.';

@@ -1,12 +1,9 @@
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, type Dispatcher, request } from 'undici';
-import {
-  maxSpecificationBytes,
-  parseSpecification,
-  SpecificationRefused,
-} from '#shared/docs/reference/parse-specification.ts';
+import { parseSpecification, SpecificationRefused } from '#shared/docs/reference/parse-specification.ts';
 import type { RemoteFormat } from '#shared/docs/reference/remote-files.ts';
+import { maxSpecificationBytes } from '#shared/docs/reference/specification-limits.ts';
 import { addressRange, addressRanges, covers, isLinkLocal } from '#shared/http/address-ranges.ts';
 import { guardedLookup, literalAddress } from '#shared/http/guarded-lookup.ts';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createPrivately } from '#infra/supervisor/private-files.ts';
 import { type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
-import { replaceFetch } from '#shared/http/replace-fetch.ts';
+import { replaceFetchOnUse } from '#shared/http/replace-fetch.ts';
 import { ConfigError, type ConfigOf, loadConfig, type Settings } from '#shared/runtime/config.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
 import { collectTraces } from '#shared/runtime/tracing.ts';
@@ -62,7 +62,7 @@ async function runUntilStopped(names: RunnableName[]): Promise<void> {
       else process.on(signal, () => {});
     if (process.send !== undefined) process.once('disconnect', resolve);
   });
-  await replaceFetch();
+  replaceFetchOnUse();
   const sendTraces = await collectTraces(names, process.env, createLogger('traces', names.join(',')));
   const start = async () => {
     // They start in order, because a gateway needs the services that it calls.

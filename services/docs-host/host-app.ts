@@ -10,6 +10,7 @@ import Fastify, {
 import { LRUCache } from 'lru-cache';
 import { checkForwarded } from '#shared/http/forwarded-address.ts';
 import { endSlowClients, headerTimeouts } from '#shared/http/slow-bodies.ts';
+import { withoutJsonSchemas } from '#shared/http/without-json-schemas.ts';
 import { encodePath, pageAddress } from '#shared/docs/render/bundle-paths.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
@@ -125,6 +126,7 @@ export function hostApp(
     return siteGates(sitesLoginsOf(config), sites, { ended, logger, addressOf: readerAddresses(trustProxy) });
   }
   const app = Fastify({
+    ...withoutJsonSchemas,
     // Readers' requests bypass Fastify, whose routing would take as long as the answer.
     serverFactory: (handler) =>
       createServer(

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { redisAddressOf } from '#shared/http/redis-settings.ts';
 import { endSlowClients, headerTimeouts } from '#shared/http/slow-bodies.ts';
+import { withoutJsonSchemas } from '#shared/http/without-json-schemas.ts';
 import { ConfigError } from '#shared/runtime/config.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { addHealthRoutes, type Health } from '#shared/runtime/health-routes.ts';
@@ -70,6 +71,7 @@ export async function start(
     config.healthPort === undefined
       ? undefined
       : Fastify({
+          ...withoutJsonSchemas,
           loggerInstance,
           logController: new LogController({ disableRequestLogging: true }),
           forceCloseConnections: true,

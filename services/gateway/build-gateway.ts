@@ -11,6 +11,7 @@ import { answerAndClose } from '#shared/http/answer-and-close.ts';
 import { ApiError, toApiError } from '#shared/http/errors.ts';
 import { checkForwarded } from '#shared/http/forwarded-address.ts';
 import { headerTimeouts } from '#shared/http/slow-bodies.ts';
+import { withoutJsonSchemas } from '#shared/http/without-json-schemas.ts';
 import { addHealthRoutes, type Health } from '#shared/runtime/health-routes.ts';
 import type { GatewayContext } from './context.ts';
 import { limitConnections } from './connections.ts';
@@ -62,6 +63,7 @@ export async function buildGateway(context: GatewayContext, routes = publicRoute
   const { trustProxy } = context.config;
   const logger: FastifyBaseLogger = context.logger;
   const app = Fastify({
+    ...withoutJsonSchemas,
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: mostBodyBytes,

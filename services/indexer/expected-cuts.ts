@@ -1,8 +1,16 @@
 import { z } from 'zod';
 import type { Expected } from '#shared/docs/sandbox/child-request.ts';
 import { Misfit } from '#shared/docs/sandbox/frames.ts';
-import { mostLinkCharacters, mostLinks, mostTargetCharacters } from './page-links.ts';
-import { anchorCharacters, type CutResponse, headingCharacters, mostPassages, passageCharacters } from './read-page.ts';
+import {
+  anchorCharacters,
+  headingCharacters,
+  mostLinkCharacters,
+  mostLinks,
+  mostPassages,
+  mostTargetCharacters,
+  passageCharacters,
+} from './cut-limits.ts';
+import type { CutResponse } from './read-page.ts';
 
 /*
  * Limits of a child's answer about pages. It decides the texts of its own pages, but must keep to the limits of an index: longer or more passages of

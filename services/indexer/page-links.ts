@@ -1,16 +1,10 @@
 import type { Element, Nodes, Properties } from 'hast';
 import { classifyUrl, rootedPath } from '#shared/docs/project/url-policy.ts';
 import { toText } from '#shared/docs/render/content/content-tree.ts';
+import { mostLinkCharacters, mostLinks, mostTargetCharacters } from './cut-limits.ts';
 
 /** A link on a page: the `/`-rooted path of its target, as its author wrote it, and its text. */
 export type WrittenLink = { target: string; text: string };
-
-/** Limit of links of a page. A page with more is a list, and its links say little about their targets. */
-export const mostLinks = 500;
-/** Limit of a link text. Longer ones are sentences and paragraphs, not names. */
-export const mostLinkCharacters = 100;
-/** Limit of a link target. Programs and proxies refuse longer addresses. */
-export const mostTargetCharacters = 2_000;
 
 /** The links of a page to others of its site, in order. `file` is its path in the project. */
 export function linksOf(

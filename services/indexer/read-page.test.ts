@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { cutPassages, passageCharacters, readPage } from './read-page.ts';
+import { passageCharacters } from './cut-limits.ts';
+import { cutPassages, readPage } from './read-page.ts';
 
 const read = (source: string, dependencies: Record<string, string> = {}) =>
   readPage({ file: 'x.mdx', source, dependencies, title: 'X', variables: { product: 'Bindery' } });

@@ -7,6 +7,7 @@ import { evaluatePage } from '#shared/docs/render/evaluate/evaluate-page.ts';
 import { languageOf } from '#shared/docs/render/interface-texts/language.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { pageMarkdown } from '#shared/docs/render/markdown/page-markdown.ts';
+import { anchorCharacters, headingCharacters, mostPassages, passageCharacters } from './cut-limits.ts';
 import { asPeopleRead, isHidden, withoutHidden } from './hidden-content.ts';
 import { linksOf, type WrittenLink } from './page-links.ts';
 import { readSections } from './read-sections.ts';
@@ -89,16 +90,8 @@ export function readPage(page: PageToRead) {
   return { sections, links, markdown: markdownOf(shown), peoplesMarkdown };
 }
 
-/** Length of a passage: long enough for a paragraph with its code, short enough that five do not fill a prompt. */
-export const passageCharacters = 1_200;
 /** Minimum length of a passage. A shorter rest stays with the text before it. */
 const scrapCharacters = 200;
-/** Limit of a heading, which each of its passages repeats. */
-export const headingCharacters = 500;
-/** Limit of an anchor, because programs and proxies refuse longer addresses. A passage with a longer one is found without its place in the page. */
-export const anchorCharacters = 2_000;
-/** Limit of passages of a page. Each passage repeats the title and keywords of its page. The texts of the largest page make about 200; further ones are headings. */
-export const mostPassages = 2_000;
 
 /**
  * Cuts sections into passages of about 1,200 characters: at empty lines if there are any, else at line ends, ends of sentences, words, and finally

@@ -1,12 +1,12 @@
 import { blobKey } from '#shared/contracts/stored-objects.ts';
-import { isIsolated, maxIsolatedBytes } from '#shared/docs/render/isolate/isolate-file.ts';
+import { isIsolated, maxIsolatedBytes } from '#shared/docs/render/isolate/isolated-types.ts';
 import type { RenderRequest } from '#shared/docs/render/render-request.ts';
-import { maxSpecificationBytes } from '#shared/docs/reference/parse-specification.ts';
+import { maxSpecificationBytes } from '#shared/docs/reference/specification-limits.ts';
 import {
   longestRestrictingKey,
   mayRestrict,
   unreadDescription,
-} from '#shared/docs/reference/published/published-description.ts';
+} from '#shared/docs/reference/published/unread-description.ts';
 import type { ChildPool } from '#shared/docs/sandbox/child-pool.ts';
 import { ChildDied, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { retryUnavailable } from '#shared/runtime/retry.ts';

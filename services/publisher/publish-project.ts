@@ -9,7 +9,7 @@ import type { ContentId } from '#shared/contracts/identifiers.ts';
 import { readingsKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { analyzeProject } from '#shared/docs/project/analyze-project.ts';
 import { InvalidProject } from '#shared/docs/project/diagnostics.ts';
-import { isSource } from '#shared/docs/project/read-sources.ts';
+import { isSource } from '#shared/docs/project/project-files.ts';
 import { type PageEntry, readSiteModel, type SiteModel } from '#shared/docs/project/site-model.ts';
 import { remoteManifestPath } from '#shared/docs/reference/remote-files.ts';
 import type { MadeFile } from '#shared/docs/reference/site-reference.ts';

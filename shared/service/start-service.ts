@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import { endSlowClients, headerTimeouts } from '#shared/http/slow-bodies.ts';
+import { withoutJsonSchemas } from '#shared/http/without-json-schemas.ts';
 import type { BusConnection, BusOf, BusParts } from '#shared/messaging/bus.ts';
 import { countDeadLetters } from '#shared/messaging/queue/count-dead-letters.ts';
 import { connectBus } from '#shared/messaging/nats/connect-bus.ts';
@@ -134,6 +135,7 @@ function measureBus(metrics: Metrics, bus: Pick<BusConnection, 'traffic'>): void
 function healthApp(name: string, logger: Logger, health: Health): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = logger;
   const app = Fastify({
+    ...withoutJsonSchemas,
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: true,

@@ -8,7 +8,8 @@ import { InvalidProject } from './diagnostics.ts';
 import { analysisQuestion, type AnalyzeResponse, expectedAnalysis, mostBytesInQuestion } from './expected-analysis.ts';
 import type { ProjectFile, ProjectFiles } from './project-files.ts';
 import type { DocsProject } from './read-docs-project.ts';
-import { type MadeFile, maxMadeBytes } from '#shared/docs/reference/site-reference.ts';
+import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
+import { maxMadeBytes } from '#shared/docs/reference/specification-limits.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 
 export type AnalyzeRequest = {

@@ -30,6 +30,9 @@ export type FileKind = 'page' | 'code' | 'style' | 'script' | 'asset' | 'other';
 
 export const extensionOf = (path: string): string => /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '';
 
+/** True for pages, snippets and scripts, whose text is read for their imports. */
+export const isSource = (path: string): boolean => ['mdx', 'md', 'jsx', 'tsx', 'js', 'ts'].includes(extensionOf(path));
+
 /** Possible kind of a file, by its name alone. `page` is a page or a snippet, `code` a snippet, `script` a script or a snippet. */
 export function fileKind(path: string): FileKind {
   const extension = extensionOf(path);

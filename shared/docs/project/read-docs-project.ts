@@ -10,6 +10,7 @@ import { importsOfPages } from './page-imports.ts';
 import {
   fileKind,
   filesByPagePath,
+  isSource,
   isSpec,
   mayBeSpec,
   pagePathOf,
@@ -27,10 +28,10 @@ import { readNavigation, withTitles } from './read-navigation.ts';
 import { readRedirects } from './read-redirects.ts';
 import { checkPictures, readSettings } from './read-settings.ts';
 import { readSynonyms } from './read-synonyms.ts';
-import { importCycles, isSource, type ReadSource, readSources } from './read-sources.ts';
+import { importCycles, type ReadSource, readSources } from './read-sources.ts';
 import { openReadings, type Readings } from './readings.ts';
 import type { NavigationNode, PageEntry, SiteModel } from './site-model.ts';
-import { maxSpecificationBytes } from '#shared/docs/reference/parse-specification.ts';
+import { maxSpecificationBytes } from '#shared/docs/reference/specification-limits.ts';
 import {
   reportFrontmatterWithoutEffect,
   reportSettingsWithoutEffect,

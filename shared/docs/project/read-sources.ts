@@ -11,7 +11,7 @@ import { cssAddresses } from './css-addresses.ts';
 import { leadingTitle } from './leading-title.ts';
 import { type Frontmatter, parseFrontmatter } from './parse-frontmatter.ts';
 import { fencedLines, prepareSource } from './prepare-source.ts';
-import { extensionOf, type ProjectFile, type ProjectFiles, resolvePath } from './project-files.ts';
+import { extensionOf, isSource, type ProjectFile, type ProjectFiles, resolvePath } from './project-files.ts';
 import { openReadings, type Reading, type Readings } from './readings.ts';
 import { maxSourceBytes, sourceTooLarge } from './source-limits.ts';
 
@@ -67,8 +67,6 @@ export async function readSources(
   }
   return sources;
 }
-
-export const isSource = (path: string): boolean => ['mdx', 'md', 'jsx', 'tsx', 'js', 'ts'].includes(extensionOf(path));
 
 type OneRead = { source?: ReadSource; diagnostics: Diagnostic[] };
 

@@ -24,13 +24,13 @@ import {
 } from '#shared/docs/project/json-values.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { removeHiddenParts } from './hidden-parts.ts';
+import { maxSpecificationBytes } from './specification-limits.ts';
 
 /** The specification cannot be used. The message is for its author, and completes the sentence "<file> is left out: it …". */
 export class SpecificationRefused extends Error {
   override name = 'SpecificationRefused';
 }
 
-export const maxSpecificationBytes = 16 * 1024 * 1024;
 const maxValues = 1_000_000;
 /** Maximum characters of all keys and texts. Only aliases can make them longer than their file. */
 const maxCharacters = 32 * 1024 * 1024;

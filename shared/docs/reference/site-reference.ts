@@ -14,11 +14,11 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { lineOf } from './open-slice.ts';
 import { type Channel, findChannel } from './channels.ts';
 import { metadataOf, type Operation } from './operations.ts';
-import { maxSpecificationBytes } from './parse-specification.ts';
 import { placesOfNames } from '#shared/docs/project/place-of-name.ts';
 import { isRemoteFile, remoteManifestPath } from './remote-files.ts';
 import { sliceChannel } from './slice-channel.ts';
 import { type OperationSlice, sliceOperation, sliceSchema } from './slice-operation.ts';
+import { maxSliceBytes, maxSpecificationBytes } from './specification-limits.ts';
 import {
   everywhere,
   isUsablePath,
@@ -75,9 +75,6 @@ export type SiteReference = {
 };
 
 const maxTotalBytes = 64 * 1024 * 1024;
-/** Maximum size of all slices of a project. The content of operations has the same limit again. */
-const maxSliceBytes = 64 * 1024 * 1024;
-export const maxMadeBytes = 2 * maxSliceBytes;
 const maxPages = 20_000;
 const entryForm = /^(?:(\S+)\s+)?(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|QUERY|WEBHOOK)\s+(\S.*)$/i;
 

@@ -4,8 +4,8 @@ import { isolateFile } from './isolate/isolate-file.ts';
 import {
   type DescriptionReaders,
   publishedDescription,
-  unreadDescription,
 } from '#shared/docs/reference/published/published-description.ts';
+import { unreadDescription } from '#shared/docs/reference/published/unread-description.ts';
 import type { Ask } from '#shared/docs/sandbox/child-server.ts';
 import { drawCard } from './card/draw-card.ts';
 import { PageFailed } from './evaluate/evaluation.ts';

@@ -1,6 +1,6 @@
 import type { FileEntry, PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
 import { sha256Of, sha256OfJson } from '#shared/runtime/canonical-json.ts';
-import { isIsolated } from './isolate/isolate-file.ts';
+import { isIsolated } from './isolate/isolated-types.ts';
 import { importedDigest, type RenderOptions, sharedInputs, type SiteRenderOptions, sliceInputs } from './page-slice.ts';
 import { exportedPages, type SiteIndex } from './site-index.ts';
 import { usedFiles } from './used-files.ts';

@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { Agent, request } from 'undici';
 import type { z } from 'zod';
 import { type Caller, callerHeader, callerText } from './caller.ts';
 import type { InternalCall } from './internal-call.ts';
@@ -41,8 +40,14 @@ export type ServiceAnswer<C extends InternalCall> = {
 
 const connectWithinMs = 2_000;
 
-// One pool for all services. Without pipelining, one caller's stream never waits for another's.
-const agent = new Agent({ connect: { timeout: connectWithinMs }, pipelining: 1 });
+/** The HTTP client. It is loaded at the first call, because it takes 5 MB of each process. */
+let client: ReturnType<typeof openClient> | undefined;
+
+/** One pool for all services. Without pipelining, one caller's stream never waits for another's. */
+async function openClient() {
+  const { Agent, request } = await import('undici');
+  return { request, dispatcher: new Agent({ connect: { timeout: connectWithinMs }, pipelining: 1 }) };
+}
 
 /**
  * Calls another service. Throws the error that the service returned, `ServiceUnavailable` if it did not respond, or the reason of `signal`, which
@@ -67,8 +72,9 @@ export async function callService<C extends InternalCall>(
     if (value !== undefined) url.searchParams.set(name, value);
   }
   try {
+    const { request, dispatcher } = await (client ??= openClient());
     const answer = await request(url, {
-      dispatcher: agent,
+      dispatcher,
       method: call.method,
       headers: {
         ...definedOnly(parts.headers ?? {}),

@@ -20,6 +20,7 @@ import { endSlowClients, headerTimeouts, takesUpload } from '#shared/http/slow-b
 import { detachedBody, disconnectSignal } from '#shared/http/client-connection.ts';
 import { ApiError, toApiError } from '#shared/http/errors.ts';
 import { parseRequest } from '#shared/http/field-problems.ts';
+import { withoutJsonSchemas } from '#shared/http/without-json-schemas.ts';
 
 /** The header with which services identify themselves. */
 export const serviceTokenHeader = 'x-bindery-service-token';
@@ -76,6 +77,7 @@ export type InternalServerOptions = {
 export function internalApp(service: InternalCall['service'], options: InternalServerOptions): FastifyInstance {
   const logger: FastifyBaseLogger = options.logger;
   const app = Fastify({
+    ...withoutJsonSchemas,
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: 'idle',

@@ -12,7 +12,9 @@ import { isClosed } from '../closed-parts.ts';
 import { resolved } from '../open-slice.ts';
 import { removeHiddenParts } from '../hidden-parts.ts';
 import { escapedPointerPart, methods, pathItemOf } from '../operations.ts';
-import { maxSpecificationBytes, readWritten, SpecificationRefused } from '../parse-specification.ts';
+import { readWritten, SpecificationRefused } from '../parse-specification.ts';
+import { maxSpecificationBytes } from '../specification-limits.ts';
+import { mayRestrict, unreadDescription } from './unread-description.ts';
 
 /**
  * Readers of an API description: the requested groups, and the names (as of slices) of operations, schemas and channels that have only pages that are
@@ -49,17 +51,6 @@ export function publishedDescription(
   removeReferences(document, new Set(removed.flatMap(({ operationId }) => textsOf(operationId))), pointers);
   return Buffer.from(file.toLowerCase().endsWith('.json') ? jsonText(document) : dump(document, { noRefs: true }));
 }
-
-/** The content of a description for a bundle, if it cannot be read and may have parts that not everybody may read. */
-export const unreadDescription: Uint8Array = Buffer.from('{}\n');
-
-/** Maximum length of the keys that `mayRestrict` finds, in any encoding. */
-export const longestRestrictingKey = 20;
-
-/** True if these bytes of a description name a key that restricts parts of it. */
-export const mayRestrict = (bytes: Uint8Array): boolean =>
-  // UTF-16 has a zero beside each of these letters.
-  /x-excluded|x-hidden|x-mint/.test(Buffer.from(bytes).toString('latin1').replaceAll('\0', ''));
 
 const jsonText = (document: JsonObject): string => `${JSON.stringify(document, null, 2)}\n`;
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isIsolated, isolateFile } from './isolate-file.ts';
+import { isolateFile } from './isolate-file.ts';
+import { isIsolated } from './isolated-types.ts';
 
 const isolated = (path: string, text: string): string => Buffer.from(isolateFile(path, Buffer.from(text))).toString();
 

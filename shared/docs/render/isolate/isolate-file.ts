@@ -1,23 +1,16 @@
 import { isolateCss } from './isolate-css.ts';
 import { isolateSvg } from './isolate-svg.ts';
+import { type IsolatedType, isolatedTypeOf, maxIsolatedBytes } from './isolated-types.ts';
 import { isolateXml } from './isolate-xml.ts';
 
-/** Limit of the size of isolated files. Larger ones are replaced by a placeholder. */
-export const maxIsolatedBytes = 4 * 1024 * 1024;
-
-const kinds = new Map([
-  ['svg', { isolate: isolateSvg, without: '<svg xmlns="http://www.w3.org/2000/svg"></svg>\n' }],
-  [
-    'css',
-    { isolate: isolateCss, without: '/* Left out: this style sheet is too large, or its brackets do not match. */\n' },
-  ],
-  ['xml', { isolate: isolateXml, without: '<left-out>This file could run scripts.</left-out>\n' }],
-]);
-
-const kindOf = (path: string) => kinds.get(/\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? '');
-
-/** True for file types that can run scripts or change the page's frame. These are rewritten where the project's scripts are not allowed. */
-export const isIsolated = (path: string): boolean => kindOf(path) !== undefined;
+const kinds: Readonly<Record<IsolatedType, { isolate: (text: string) => string | undefined; without: string }>> = {
+  svg: { isolate: isolateSvg, without: '<svg xmlns="http://www.w3.org/2000/svg"></svg>\n' },
+  css: {
+    isolate: isolateCss,
+    without: '/* Left out: this style sheet is too large, or its brackets do not match. */\n',
+  },
+  xml: { isolate: isolateXml, without: '<left-out>This file could run scripts.</left-out>\n' },
+};
 
 /**
  * Rewrites a file of a project for exports in which tenants' scripts are not allowed: pictures and XML then run and load nothing when they are opened
@@ -25,8 +18,9 @@ export const isIsolated = (path: string): boolean => kindOf(path) !== undefined;
  * only for file types that are not isolated.
  */
 export function isolateFile(path: string, source: Uint8Array | undefined): Uint8Array {
-  const kind = kindOf(path);
-  if (kind === undefined) throw new Error(`${path} is not of a file type that is isolated`);
+  const type = isolatedTypeOf(path);
+  if (type === undefined) throw new Error(`${path} is not of a file type that is isolated`);
+  const kind = kinds[type];
   return Buffer.from(isolated(kind.isolate, source) ?? kind.without);
 }
 
