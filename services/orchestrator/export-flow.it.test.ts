@@ -110,7 +110,7 @@ describeWithServers(['nats-server'], 'an export over a real bus', () => {
 
   test('content that is gone fails the job with the reason', async () => {
     const failed = await harness.until(await harness.request(`cv_${'f'.repeat(32)}`), ended);
-    expect(failed.data.state.error).toMatch(/^The files of content version cv_f+ are gone/);
+    expect(failed.data.state.error).toMatch(/^The files of content version cv_f+ are missing/);
   });
 
   test('a job is cancelled by who asks for it', async () => {
