@@ -56,8 +56,12 @@ test('a file that had just been written when it was read is read again', async (
 test('a damaged record is as good as none', async () => {
   await hashes();
   const [name = ''] = await readdir(cache);
-  await writeFile(join(cache, name), '{"version":1,"files":{"docs.json":{"sha256":"x"}}}');
-  expect((await hashes())['docs.json']).toBe(sha256Of('{}'));
+  const text = await readFile(join(cache, name), 'utf8');
+  const damages = ['{"version":1}', text.replaceAll(/[0-9a-f]{64}/g, 'x'), text.replaceAll(' ', '')];
+  for (const damage of damages) {
+    await writeFile(join(cache, name), damage);
+    expect((await hashes())['docs.json']).toBe(sha256Of('{}'));
+  }
 });
 
 test('it is known which pages may name an API description', async () => {
@@ -86,4 +90,12 @@ test('a record that no command used for sixty days is removed, and so are those 
   const left = await readdir(cache);
   expect([left.length, left.includes(own), left.includes('recent.json')]).toEqual([100, true, false]);
   expect(left).not.toContain('other-109.json');
+});
+
+test('a file whose name has a line break does not stand for another file', async () => {
+  const broken = 'a\nb.mdx';
+  await writeFile(join(project, broken), '# A');
+  await hashes();
+  await forge();
+  expect(await hashes()).toEqual({ 'docs.json': forged, 'page.mdx': forged, [broken]: sha256Of('# A') });
 });

@@ -88,6 +88,8 @@ export function closingParts(
     maxSize: mostReadBytes,
     sizeCalculation: ({ length }) => length + 1,
   });
+  /** Reads of such texts in flight: the texts of adjacent segments are asked for at the same time. */
+  const partReads = new Map<string, Promise<Uint8Array | undefined>>();
 
   /** The parts of a run. If a sidecar is missing, the others are still read, so that all missing ones are reported together. */
   async function* partsOf(run: number): AsyncGenerator<AnsweredPart> {
@@ -187,16 +189,27 @@ export function closingParts(
     if (!stored.has(run)) return undefined;
     const inPart = segments.slice(first, first + own.length);
     const from = placeInPart(inPart, 0, of).begin;
-    const name = `${run} ${of}`;
-    const all = partTexts.get(name) ?? (await readTextsOfPart(run, from, placeInPart(inPart, own.length - 1, of).end));
+    const all = await textsOfPart(run, of, from, placeInPart(inPart, own.length - 1, of).end);
     if (all === undefined) return undefined;
-    partTexts.set(name, all);
     const { begin, end } = placeInPart(inPart, segment - first, of);
     return all.subarray(begin - from, end - from);
   }
 
-  const readTextsOfPart = (run: number, begin: number, end: number): Promise<Uint8Array | undefined> =>
-    bytesOfRange(objectStore, partTextsKey(organization, partKeys[run] ?? ''), begin, end);
+  /** All texts of one kind of a stored part, which are read once for the segments that need them one after the other. */
+  async function textsOfPart(run: number, of: TextKind, begin: number, end: number): Promise<Uint8Array | undefined> {
+    const name = `${run} ${of}`;
+    const known = partTexts.get(name) ?? partReads.get(name);
+    if (known !== undefined) return known;
+    const reading = bytesOfRange(objectStore, partTextsKey(organization, partKeys[run] ?? ''), begin, end);
+    partReads.set(name, reading);
+    try {
+      const all = await reading;
+      if (all !== undefined) partTexts.set(name, all);
+      return all;
+    } finally {
+      partReads.delete(name);
+    }
+  }
 
   /** Removes a part with wrong texts. The next closing segment makes it again. */
   async function forgetPart(segment: number): Promise<void> {

@@ -301,6 +301,27 @@ test('a replay reads no kept part', { timeout: 120_000 }, async () => {
   expect(count()).toBe(site.plan.chunks.length);
 });
 
+test('the texts of a kept part are read once for all of its segments', { timeout: 120_000 }, async () => {
+  const objectStore = memoryStore();
+  const { files, pages } = firstFiles(randomFrom(1));
+  files['docs.json'] = docsJson('Test', pages);
+  const site = await renderedSite(objectStore, files);
+  const cold = await closed(objectStore, site);
+  const reads = new Map<string, number>();
+  const store: ObjectStore = {
+    ...objectStore,
+    get(key, options) {
+      if (options?.range !== undefined) reads.set(key, (reads.get(key) ?? 0) + 1);
+      return objectStore.get(key, options);
+    },
+  };
+  expect((await closed(store, site)).equals(cold)).toBe(true);
+  const names = keptPartKeys(site.plan).map((key) => partTextsKey(organization, key));
+  expect(names.length).toBeGreaterThan(0);
+  // Those of the search and those of `llms-full.txt` are read one after the other.
+  expect(new Map([...reads].filter(([key]) => names.includes(key)))).toEqual(new Map(names.map((name) => [name, 2])));
+});
+
 test('after a segment was lost no kept part is read: it may be made from other bytes of that segment', {
   timeout: 120_000,
 }, async () => {
