@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { type ApiClient, apiClient, ApiFailure } from '#services/cli/api-client.ts';
+import { lastPublication } from '#services/cli/last-publication.ts';
 import { publishProject } from '#services/cli/publish-project.ts';
 import { arrivedFilesPrefix, blobKey, readingsKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
 import { readArchive } from '#shared/export/bundle/read-archive.ts';
@@ -371,6 +372,35 @@ test('files of the latest content that are gone from the store come back when it
   await gateway.objectStore.remove(gone);
   await publishWhole(project);
   expect(await gateway.objectStore.head(gone)).toBeDefined();
+});
+
+test('after a publication only the changes are sent, and a server that lacks more gets that too', async () => {
+  const last = lastPublication({ folder, baseUrl: client.baseUrl, domain: 'docs' }, { cache: newFolder() });
+  const again = async (files: Files): Promise<{ contentVersion: string; calls: Call[] }> => {
+    const { over, calls } = watched();
+    await write(files);
+    const { contentVersion } = await publishProject(over, { domain: 'docs', folder, last });
+    return { contentVersion, calls };
+  };
+  const question = { what: 'missing', names: [] };
+  const change = (...names: string[]): Call => ({ what: 'content', names });
+  await again(project);
+  const small = await again(changed);
+  expect(small.calls).toEqual([change('index.mdx')]);
+  expect(await publishWhole(changed)).toMatchObject({ contentVersion: small.contentVersion });
+  expect((await again(changed)).calls).toEqual([change()]);
+
+  // A file is gone from the store.
+  const gone = blobKey(acme.id, sha256Of(project['guides/x.mdx'] ?? ''));
+  await gateway.objectStore.remove(gone);
+  expect((await again(changed)).calls).toEqual([change(), question, change('guides/x.mdx')]);
+  expect(await gateway.objectStore.head(gone)).toBeDefined();
+
+  // Somebody else has published other bytes of a page meanwhile.
+  await publishWhole({ ...changed, 'guides/x.mdx': 'Of another author.\n' });
+  await publishWhole({ ...changed, 'guides/x.mdx': 'Of another author again.\n' });
+  const { calls } = await again({ ...changed, 'index.mdx': '# Start\n\nChanged once more.\n' });
+  expect(calls).toEqual([change('index.mdx'), question, change('guides/x.mdx', 'index.mdx')]);
 });
 
 test('a page that is only a link need not be sent again when nothing is known of the last reading', async () => {
