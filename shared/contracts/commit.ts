@@ -48,6 +48,12 @@ export const commitSchema = <Event extends z.ZodType, State extends z.ZodType>(e
     data: z.object({ events: z.array(event).min(1), state }),
   });
 
+/** Makes the schemas of an aggregate's events. The data of each event has the fields `common`, and its own. */
+export const eventSchema =
+  <C extends z.ZodRawShape>(common: C) =>
+  <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
+    z.object({ type: z.literal(type), version: z.literal(1), data: z.object({ ...common, ...data }) });
+
 export type CommitEvent = { type: string; version: number; data: unknown };
 
 export type Commit<E extends CommitEvent = CommitEvent, S = unknown> = {

@@ -1,17 +1,11 @@
 import { z } from 'zod';
-import { type Aggregate, commitSchema, type EventMetadata } from '#shared/contracts/commit.ts';
+import { type Aggregate, commitSchema, type EventMetadata, eventSchema } from '#shared/contracts/commit.ts';
 import { storedCommit } from '#shared/contracts/upcast.ts';
 import { contentLabel, contentVersion, domainSlug, organizationId, timestamp } from '#shared/contracts/identifiers.ts';
 
 /** The events of one domain's content (`content.<org>.<domain>.log`). */
-const domainEvent = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
-  z.object({
-    type: z.literal(type),
-    version: z.literal(1),
-    data: z.object({ organization: organizationId, domain: domainSlug, ...data }),
-  });
-const event = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
-  domainEvent(type, { contentVersion, ...data });
+const domainEvent = eventSchema({ organization: organizationId, domain: domainSlug });
+const event = eventSchema({ organization: organizationId, domain: domainSlug, contentVersion });
 
 export const contentEventSchema = z.discriminatedUnion('type', [
   event('ContentPublished', {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Aggregate, commitSchema, type EventMetadata } from '#shared/contracts/commit.ts';
+import { type Aggregate, commitSchema, type EventMetadata, eventSchema } from '#shared/contracts/commit.ts';
 import { storedCommit } from '#shared/contracts/upcast.ts';
 import {
   domainSlug,
@@ -11,8 +11,7 @@ import {
 } from '#shared/contracts/identifiers.ts';
 
 /** The events of an organization, its domains and its API keys (`directory.<org>.log`). Keys are stored only as their SHA-256. */
-const event = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
-  z.object({ type: z.literal(type), version: z.literal(1), data: z.object({ organization: organizationId, ...data }) });
+const event = eventSchema({ organization: organizationId });
 
 export const groupTrusts = ['claimed', 'signed'] as const;
 

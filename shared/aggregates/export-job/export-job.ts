@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Aggregate, commitSchema, type EventMetadata } from '#shared/contracts/commit.ts';
+import { type Aggregate, commitSchema, type EventMetadata, eventSchema } from '#shared/contracts/commit.ts';
 import { storedCommit } from '#shared/contracts/upcast.ts';
 import { failedPageSchema } from '#shared/contracts/export-facts.ts';
 import {
@@ -18,8 +18,7 @@ import { countChunks, hasChunk, withChunk, withChunks, withoutChunk } from './ch
 import { keepFailedPages } from './failed-pages.ts';
 
 /** The events of an export job. Each has version 1. The files in `golden/` keep them readable permanently. */
-const event = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
-  z.object({ type: z.literal(type), version: z.literal(1), data: z.object(data) });
+const event = eventSchema({});
 
 const chunk = z.int().min(0);
 const attempt = z.int().min(1);

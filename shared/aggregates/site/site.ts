@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Aggregate, commitSchema, type EventMetadata } from '#shared/contracts/commit.ts';
+import { type Aggregate, commitSchema, type EventMetadata, eventSchema } from '#shared/contracts/commit.ts';
 import {
   contentLabel,
   contentVersion,
@@ -43,12 +43,7 @@ const siteSettings = {
 };
 
 /** The events of one domain's site (`sites.<org>.<domain>.log`). */
-const event = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
-  z.object({
-    type: z.literal(type),
-    version: z.literal(1),
-    data: z.object({ organization: organizationId, domain: domainSlug, ...data }),
-  });
+const event = eventSchema({ organization: organizationId, domain: domainSlug });
 
 /** Numbers of findings in the report of an export. */
 const findingCounts = { errors: z.int().min(0), warnings: z.int().min(0) };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Aggregate, commitSchema, type EventMetadata } from '#shared/contracts/commit.ts';
+import { type Aggregate, commitSchema, type EventMetadata, eventSchema } from '#shared/contracts/commit.ts';
 import { domainSlug, organizationId, sha256Hex, timestamp } from '#shared/contracts/identifiers.ts';
 import { storedCommit } from '#shared/contracts/upcast.ts';
 
@@ -9,8 +9,7 @@ const turn = z.object({ role: z.enum(['user', 'assistant']), text: z.string() })
 export type Turn = z.infer<typeof turn>;
 
 const identity = { organization: organizationId, domain: domainSlug, threadId: z.string() };
-const event = <T extends string, D extends z.ZodRawShape>(type: T, data: D) =>
-  z.object({ type: z.literal(type), version: z.literal(1), data: z.object({ ...identity, ...data }) });
+const event = eventSchema(identity);
 
 export const threadEventSchema = z.discriminatedUnion('type', [
   event('ThreadStarted', {
