@@ -64,10 +64,8 @@ function busAccess(
   if (given !== undefined) {
     return { url: environment.BINDERY_NATS_URL ?? 'nats://127.0.0.1:4222', user, password: given };
   }
-  const read = (file: string): unknown => JSON.parse(readFileSync(join(dataFolder, file), 'utf8'));
   try {
-    const { natsPasswords } = z.object({ natsPasswords: z.record(z.string(), z.string()) }).parse(read('secrets.json'));
-    const { nats } = z.object({ nats: z.int() }).parse(read('ports.json'));
+    const { nats, natsPasswords } = natsOf(dataFolder);
     return {
       url: environment.BINDERY_NATS_URL ?? `nats://127.0.0.1:${nats}`,
       user,
@@ -80,12 +78,19 @@ function busAccess(
   }
 }
 
+/** Port and passwords of the bus, as `bindery start` wrote them into its data folder. Throws if it did not. */
+function natsOf(dataFolder: string): { nats: number; natsPasswords: Record<string, string> } {
+  const read = (file: string): unknown => JSON.parse(readFileSync(join(dataFolder, file), 'utf8'));
+  return {
+    ...z.object({ natsPasswords: z.record(z.string(), z.string()) }).parse(read('secrets.json')),
+    ...z.object({ nats: z.int() }).parse(read('ports.json')),
+  };
+}
+
 /** The addresses and secrets that `bindery start` wrote into its data folder, as variables; empty if it was not started there. */
 export function localEnvironment(dataFolder: string): Record<string, string> {
-  const read = (file: string): unknown => JSON.parse(readFileSync(join(dataFolder, file), 'utf8'));
   try {
-    const { natsPasswords } = z.object({ natsPasswords: z.record(z.string(), z.string()) }).parse(read('secrets.json'));
-    const { nats } = z.object({ nats: z.int() }).parse(read('ports.json'));
+    const { nats, natsPasswords } = natsOf(dataFolder);
     return {
       BINDERY_NATS_URL: `nats://127.0.0.1:${nats}`,
       BINDERY_OBJECT_FOLDER: join(dataFolder, 'objects'),

@@ -7,7 +7,7 @@ import type { StoredText } from '#shared/docs/render/closing-store.ts';
 import { Misfit } from '#shared/docs/sandbox/frames.ts';
 import { deflateWhole, inflatePieces } from '#shared/export/bundle/deflated-bytes.ts';
 import type { UnreadBytes } from '#shared/export/bundle/segment-writer.ts';
-import { jsonIn } from '#shared/runtime/canonical-json.ts';
+import { readSummedObject, summedObject } from '#shared/export/summed-object.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { type ObjectStore, unlessDamaged } from '#shared/storage/object-store.ts';
 import type { closingParts } from './closing-parts.ts';
@@ -119,28 +119,21 @@ const unread = ({ deflated, rawLength, crc32: sum, sha256 }: ShortText): UnreadB
 
 function bytesOf(name: string, texts: ReadonlyMap<string, ShortText>): Buffer {
   const list = [...texts].map(([text, { deflated: _, ...facts }]) => ({ name: text, ...facts }));
-  const head = Buffer.from(`${JSON.stringify({ version: 1, texts: list })}\n`);
-  const rest = Buffer.concat([head, ...[...texts.values()].map(({ deflated }) => deflated)]);
-  return Buffer.concat([Buffer.from(`${sumOf(name, rest)}\n`), rest]);
+  const deflated = [...texts.values()].map((text) => text.deflated);
+  return summedObject(name, { version: 1, texts: list }, deflated);
 }
 
 /** The texts in the bytes of an object; undefined if it is damaged or that of another key. */
 function textsIn(name: string, stored: Uint8Array): Map<string, ShortText> | undefined {
-  const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
-  const rest = bytes.subarray(sumDigits + 1);
-  if (bytes.subarray(0, sumDigits + 1).toString('latin1') !== `${sumOf(name, rest)}\n`) return undefined;
-  const end = rest.indexOf('\n');
-  const list = listSchema.safeParse(jsonIn(rest.subarray(0, Math.max(0, end)).toString()));
-  if (!list.success) return undefined;
-  let at = end + 1;
-  return new Map(
-    list.data.texts.map(({ name: text, ...facts }) => {
-      const deflated = rest.subarray(at, (at += facts.sizeBytes));
-      return [text, { ...facts, deflated }];
-    }),
+  const read = readSummedObject(name, stored, listSchema);
+  let at = 0;
+  return (
+    read &&
+    new Map(
+      read.facts.texts.map(({ name: text, ...facts }) => {
+        const deflated = read.bytes.subarray(at, (at += facts.sizeBytes));
+        return [text, { ...facts, deflated }];
+      }),
+    )
   );
 }
-
-const sumDigits = 8;
-const sumOf = (name: string, rest: Uint8Array): string =>
-  crc32(rest, crc32(name)).toString(16).padStart(sumDigits, '0');

@@ -7,6 +7,7 @@ import {
   type InsightGap,
   insightOrder,
   type InsightPage,
+  sumFigures,
 } from '#shared/contracts/insights.ts';
 import { analyzeQuery } from '#shared/search/ranking/analyze-text.ts';
 import type { DayListKind } from './day-list.ts';
@@ -103,21 +104,8 @@ export function insightBlock(answers: readonly InsightAnswer[]): InsightBlock {
 }
 
 /** The sum of the blocks of a day, oldest first. Pure. */
-export function insightFigures(blocks: readonly InsightBlock[]): InsightFigures {
-  const figures = { questions: 0, answered: 0, unanswered: 0, unfinished: 0, up: 0, down: 0 };
-  const gaps = new Map<string, InsightGap>();
-  const pages = new Map<string, InsightPage>();
-  for (const { figures: some } of blocks) {
-    for (const name of Object.keys(figures) as (keyof typeof figures)[]) figures[name] += some[name];
-    for (const gap of some.gaps) gaps.set(gap.key, { ...gap, count: (gaps.get(gap.key)?.count ?? 0) + gap.count });
-    for (const page of some.pages) {
-      const { answers, up, down } = pages.get(page.path) ?? { answers: 0, up: 0, down: 0 };
-      pages.set(page.path, { ...page, answers: answers + page.answers, up: up + page.up, down: down + page.down });
-    }
-  }
-  const ratedDown = blocks.toReversed().flatMap((block) => block.figures.ratedDown);
-  return cutFigures({ ...figures, gaps: [...gaps.values()], pages: [...pages.values()], ratedDown }, most.day);
-}
+export const insightFigures = (blocks: readonly InsightBlock[]): InsightFigures =>
+  cutFigures(sumFigures(blocks.map(({ figures }) => figures)), most.day);
 
 /** The usage of a day's answers, including those of erased threads. Pure. */
 export function usageOfBlocks(blocks: readonly InsightBlock[]): SomeUsageFigures {

@@ -78,6 +78,23 @@ export const insightFiguresSchema = z.object({
 });
 export type InsightFigures = z.infer<typeof insightFiguresSchema>;
 
+/** The sum of figures, oldest first, without limits of its lists: `ratedDown` is newest first. Pure. */
+export function sumFigures(parts: readonly InsightFigures[]): InsightFigures {
+  const sums = { questions: 0, answered: 0, unanswered: 0, unfinished: 0, up: 0, down: 0 };
+  const gaps = new Map<string, InsightGap>();
+  const pages = new Map<string, InsightPage>();
+  for (const part of parts) {
+    for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += part[name];
+    for (const gap of part.gaps) gaps.set(gap.key, { ...gap, count: (gaps.get(gap.key)?.count ?? 0) + gap.count });
+    for (const page of part.pages) {
+      const { answers, up, down } = pages.get(page.path) ?? { answers: 0, up: 0, down: 0 };
+      pages.set(page.path, { ...page, answers: answers + page.answers, up: up + page.up, down: down + page.down });
+    }
+  }
+  const ratedDown = parts.toReversed().flatMap((part) => part.ratedDown);
+  return { ...sums, gaps: [...gaps.values()], pages: [...pages.values()], ratedDown };
+}
+
 /**
  * Bucket `insights`, key `blocks.<org>/<domain>.<yyyy-mm-dd>.<block>`: figures of the answers of some parts of a list. They keep the cost
  * of a new answer the same on a day with a hundred thousand answers as on a day with a few. The last block of a day has no document.

@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import { sha256Hex } from '#shared/contracts/identifiers.ts';
 import {
@@ -8,10 +7,11 @@ import {
   segmentSidecarSchema,
   type SegmentSidecar,
 } from '#shared/contracts/stored-objects.ts';
-import { jsonIn, sha256OfJson } from '#shared/runtime/canonical-json.ts';
+import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
 import { type ObjectStore, type ReadOptions, unlessDamaged } from '#shared/storage/object-store.ts';
 import { placeOfTexts, type TextKind } from './bundle/packed-segment.ts';
 import { type SegmentRun, segmentRuns } from './segment-runs.ts';
+import { readSummedObject, summedObject } from './summed-object.ts';
 
 /*
  * Parts that are kept for later closing segments: the facts of a run of segments, folded from their sidecars, and the texts of these segments. Their
@@ -77,10 +77,8 @@ export async function storePart(
   const options = { contentType: 'application/octet-stream', signal };
   const bytes = Buffer.concat([...texts('search'), ...texts('fullText')]);
   await objectStore.put(partTextsKey(organization, key), bytes, options);
-  const head = Buffer.from(`${JSON.stringify({ version: 1, segments, claimed })}\n`);
   const name = partFactsKey(organization, key);
-  const sum = sumOf(name, Buffer.concat([head, json]));
-  await objectStore.put(name, Buffer.concat([Buffer.from(`${sum}\n`), head, json]), options);
+  await objectStore.put(name, summedObject(name, { version: 1, segments, claimed }, [json]), options);
 }
 
 /** Reads a part. Undefined if there is none, or if it is damaged or belongs to another key. */
@@ -92,19 +90,9 @@ export async function readPart(
   const name = partFactsKey(organization, key);
   const stored = await unlessDamaged(objectStore.get(name, options));
   if (stored === undefined) return undefined;
-  const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
-  const rest = bytes.subarray(sumDigits + 1);
-  if (bytes.subarray(0, sumDigits + 1).toString('latin1') !== `${sumOf(name, rest)}\n`) return undefined;
-  const end = rest.indexOf('\n');
-  const head = partHeadSchema.safeParse(jsonIn(rest.subarray(0, Math.max(0, end)).toString()));
-  if (!head.success) return undefined;
-  const { segments, claimed } = head.data;
-  return { segments, claimed, json: rest.subarray(end + 1) };
+  const read = readSummedObject(name, stored, partHeadSchema);
+  return read && { segments: read.facts.segments, claimed: read.facts.claimed, json: read.bytes };
 }
-
-const sumDigits = 8;
-const sumOf = (name: string, rest: Uint8Array): string =>
-  crc32(rest, crc32(name)).toString(16).padStart(sumDigits, '0');
 
 /** The place of a segment's texts of one kind in the object with the texts of a part: from `begin` up to and without `end`. */
 export function placeInPart(
