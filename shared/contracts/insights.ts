@@ -59,7 +59,6 @@ const ratedAnswerSchema = z.object({
   messageId: z.string(),
   answeredAt: timestamp,
 });
-export type RatedAnswer = z.infer<typeof ratedAnswerSchema>;
 
 /**
  * Bucket `insights`, key `figures.<org>/<domain>.<yyyy-mm-dd>`: figures of the answers of a day, without erased threads. Lists keep the
