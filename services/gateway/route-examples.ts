@@ -38,6 +38,7 @@ const siteKey = {
 const secret = 'svc_dsc_…';
 
 const contentVersion = 'cv_0f1e2d3c4b5a69788796a5b4c3d2e1f0';
+const olderContent = 'cv_9e8d7c6b5a4938271605f4e3d2c1b0a9';
 const content = {
   domain: 'docs',
   latest: contentVersion,
@@ -224,6 +225,51 @@ const examples: Readonly<Record<string, RouteExample>> = {
     answer: { contentVersion, version: 'v2', pages: 42, diagnostics: [] },
   },
   missingContents: { ...onDomain, answer: { missing: [hash('a')] } },
+  contentChanges: {
+    params: onContent,
+    query: { from: olderContent },
+    answer: {
+      domain: 'docs',
+      contentVersion,
+      from: olderContent,
+      summary: { added: 1, removed: 0, changed: 1, unchanged: 40, otherFiles: 1 },
+      changes: [
+        { kind: 'page', path: 'guides/install', title: 'Install', change: 'changed' },
+        { kind: 'page', path: 'guides/upgrade', title: 'Upgrade', change: 'added' },
+        { kind: 'file', path: 'docs.json', change: 'changed' },
+      ],
+    },
+  },
+  contentSource: {
+    params: onContent,
+    query: { page: 'guides/install', from: olderContent },
+    answer: {
+      domain: 'docs',
+      contentVersion,
+      from: olderContent,
+      source: { file: 'guides/install.mdx', title: 'Install', sizeBytes: 20, text: '# Install\n\nRun npm.\n' },
+      before: { file: 'guides/install.mdx', title: 'Install', sizeBytes: 17, text: '# Install\n\nSoon.\n' },
+    },
+  },
+  contentDiagnostics: {
+    params: onContent,
+    query: { severity: 'warning' },
+    answer: {
+      domain: 'docs',
+      contentVersion,
+      summary: { errors: 0, warnings: 1, infos: 0 },
+      diagnostics: [
+        {
+          severity: 'warning',
+          code: 'unknown-component',
+          message: 'There is no component "Cards".',
+          file: 'guides/install.mdx',
+          line: 3,
+          excerpt: '<Cards>',
+        },
+      ],
+    },
+  },
   promoteContent: { params: onContent, answer: content },
   deleteContent: { params: onContent },
   removeLabel: { params: { domain: 'docs', label: 'v2' } },

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { deleteContent, promoteContent, removeLabel } from '#shared/aggregates/content/decide.ts';
 import { publisher } from '#shared/interfaces/internal/publisher.ts';
 import { answerCall, internalApp, type InternalServerOptions } from '#shared/interfaces/internal/internal-server.ts';
+import { readContent } from './read-content.ts';
 import { appendContent, missingContents, type PublisherContext, publishProject } from './publish-project.ts';
 
 /** The publisher's HTTP server, for changes to a domain's content. */
@@ -37,6 +38,16 @@ export function publisherApp(context: PublisherContext, options: InternalServerO
       return { body: {}, headers: { 'x-bindery-content-revision': revision } };
     });
   }
+  const content = readContent(context);
+  answerCall(app, publisher.contentChanges, async ({ caller, params, body, signal }) => ({
+    body: await content.changes({ ...caller, ...params }, body, signal),
+  }));
+  answerCall(app, publisher.contentSource, async ({ caller, params, body, signal }) => ({
+    body: await content.source({ ...caller, ...params }, body, signal),
+  }));
+  answerCall(app, publisher.contentDiagnostics, async ({ caller, params, body, signal }) => ({
+    body: await content.diagnostics({ ...caller, ...params }, body, signal),
+  }));
   answerCall(app, publisher.removeLabel, async ({ caller, params: { label } }) => {
     const { organization, domain } = caller;
     const { revision } = await appendContent(context, caller, (state) =>

@@ -7,6 +7,14 @@ import {
   publishQuerySchema,
   toContentList,
 } from '#shared/interfaces/http/content.ts';
+import {
+  contentChangesQuerySchema,
+  contentChangesSchema,
+  contentDiagnosticsQuerySchema,
+  contentDiagnosticsSchema,
+  contentSourceQuerySchema,
+  contentSourceSchema,
+} from '#shared/interfaces/http/content-reading.ts';
 import { contentLabel, contentVersion, domainName } from '#shared/contracts/identifiers.ts';
 import { publisher } from '#shared/interfaces/internal/publisher.ts';
 import { contentsKey } from '#shared/interfaces/read-models.ts';
@@ -20,6 +28,9 @@ import { limitedUpload } from '../request-bodies.ts';
 const path = '/v1/domains/:domain/content';
 const params = z.object({ domain: domainName });
 const versionParams = params.extend({ contentVersion: contentVersion.meta({ title: 'content version' }) });
+
+/** Limit of answers that read site models. */
+const readings = perHour('content-readings', 7_200);
 
 /** A route that publishes the archive in its body with `call`, and answers once the content is listed. */
 const publication = (
@@ -105,6 +116,54 @@ export const contentRoutes = [
       });
       return await answer.json();
     },
+  ),
+  publicRoute(
+    {
+      id: 'contentChanges',
+      method: 'GET',
+      path: `${path}/:contentVersion/changes`,
+      summary: 'Compares a content version with another one: pages and files that were added, removed or changed.',
+      key: 'admin',
+      params: versionParams,
+      query: contentChangesQuerySchema,
+      limits: [readings],
+      answer: contentChangesSchema,
+      errors: publisher.contentChanges.errors,
+    },
+    async (_context, { domain, params: { contentVersion }, query, ask }) =>
+      await (await ask(publisher.contentChanges, domain, { params: { contentVersion }, body: query })).json(),
+  ),
+  publicRoute(
+    {
+      id: 'contentSource',
+      method: 'GET',
+      path: `${path}/:contentVersion/source`,
+      summary: 'Returns the source of a page or file of a content version, and with "from" that in another one.',
+      key: 'admin',
+      params: versionParams,
+      query: contentSourceQuerySchema,
+      limits: [readings],
+      answer: contentSourceSchema,
+      errors: publisher.contentSource.errors,
+    },
+    async (_context, { domain, params: { contentVersion }, query, ask }) =>
+      await (await ask(publisher.contentSource, domain, { params: { contentVersion }, body: query })).json(),
+  ),
+  publicRoute(
+    {
+      id: 'contentDiagnostics',
+      method: 'GET',
+      path: `${path}/:contentVersion/diagnostics`,
+      summary: 'Lists the findings of a publication by file, each with its line. The report of an export has more.',
+      key: 'admin',
+      params: versionParams,
+      query: contentDiagnosticsQuerySchema,
+      limits: [readings],
+      answer: contentDiagnosticsSchema,
+      errors: publisher.contentDiagnostics.errors,
+    },
+    async (_context, { domain, params: { contentVersion }, query, ask }) =>
+      await (await ask(publisher.contentDiagnostics, domain, { params: { contentVersion }, body: query })).json(),
   ),
   publicRoute(
     {

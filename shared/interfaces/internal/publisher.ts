@@ -1,5 +1,13 @@
 import { z } from 'zod';
 import { missingContentsSchema, publishedContentSchema } from '#shared/interfaces/http/content.ts';
+import {
+  contentChangesQuerySchema,
+  contentChangesSchema,
+  contentDiagnosticsQuerySchema,
+  contentDiagnosticsSchema,
+  contentSourceQuerySchema,
+  contentSourceSchema,
+} from '#shared/interfaces/http/content-reading.ts';
 import { contentLabel, contentVersion } from '#shared/contracts/identifiers.ts';
 import { internalCall } from './internal-call.ts';
 
@@ -17,6 +25,19 @@ const change = {
   answerHeaders: revisionHeader,
   errors: ['not_found', 'in_use'],
   answerWithinMs: changeWithinMs,
+  idleMs: changeWithinMs,
+} as const;
+
+/** Site models of large sites are read first. */
+const readWithinMs = 30_000;
+
+const reading = {
+  service: 'publisher',
+  callers: ['gateway'],
+  method: 'POST',
+  params: z.object({ contentVersion }),
+  errors: ['not_found', 'too_large'],
+  answerWithinMs: readWithinMs,
   idleMs: changeWithinMs,
 } as const;
 
@@ -86,5 +107,23 @@ export const publisher = {
     path: '/internal/labels/:label',
     params: z.object({ label: contentLabel }),
     errors: ['not_found'],
+  }),
+  contentChanges: internalCall({
+    ...reading,
+    path: '/internal/content/:contentVersion/changes',
+    body: contentChangesQuerySchema,
+    answer: contentChangesSchema,
+  }),
+  contentSource: internalCall({
+    ...reading,
+    path: '/internal/content/:contentVersion/source',
+    body: contentSourceQuerySchema,
+    answer: contentSourceSchema,
+  }),
+  contentDiagnostics: internalCall({
+    ...reading,
+    path: '/internal/content/:contentVersion/diagnostics',
+    body: contentDiagnosticsQuerySchema,
+    answer: contentDiagnosticsSchema,
   }),
 };
