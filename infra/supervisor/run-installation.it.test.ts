@@ -54,7 +54,7 @@ describeWithServers(['nats-server'], 'an installation that starts', () => {
     });
     expect(news.filter((line) => line.includes('started again'))).toEqual([]);
     await (await lockFolder(folder)).release();
-  }, 40_000);
+  });
 
   test('waits for the host of sites at its health port, and the port of the sites answers no health', async () => {
     const [healthPort = 0] = await freePorts(1);
@@ -78,7 +78,7 @@ describeWithServers(['nats-server'], 'an installation that starts', () => {
     } finally {
       await installation.stop();
     }
-  }, 40_000);
+  });
 });
 
 describeWithSmallDisk('an installation on a disk that is full', () => {
