@@ -12,7 +12,9 @@ import { readPreparedSite } from './prepared-site.ts';
 import { readVersionList, type VersionList } from './version-list.ts';
 
 const { folder, host, atEnd } = docsHosts();
-const waiting = { timeout: 20_000, interval: 20 };
+const waiting = { timeout: 40_000, interval: 50 };
+/** Limit of a test in which children start three times. */
+const longest = { timeout: 90_000 };
 
 let platform: SitesPlatform;
 beforeEach(async () => {
@@ -50,25 +52,31 @@ async function decoded(url: string, path: string, encoding: 'br' | 'gzip'): Prom
   return (encoding === 'br' ? brotliDecompressSync : gunzipSync)(answer.body).toString();
 }
 
-test('a new site is served before its copies are made, in every encoding, and has all of them afterwards', async () => {
-  const running = await host(platform.env, { sweepMs: 100 });
-  platform.deploy({ bundle: await exampleBundle('one', { ...pages, 'noise.txt': noise }) });
-  const isShown = async () => (await askHost(running.url, 'docs.localhost', '/pages/p59')).status;
-  await expect.poll(isShown, waiting).toBe(200);
-  const page = (await askHost(running.url, 'docs.localhost', '/pages/p59')).text;
-  for (const encoding of ['br', 'gzip'] as const) expect(await decoded(running.url, '/pages/p59', encoding)).toBe(page);
-  await expect.poll(hasAllCopies, waiting).toBe(true);
-  expect(await visitHost(running.url, 'docs.localhost')).toEqual([]);
-  for (const encoding of ['br', 'gzip'] as const) expect(await decoded(running.url, '/pages/p59', encoding)).toBe(page);
-});
+test(
+  'a new site is served before its copies are made, in every encoding, and has all of them afterwards',
+  longest,
+  async () => {
+    const running = await host(platform.env, { sweepMs: 100, copiesPauseMs: 50 });
+    platform.deploy({ bundle: await exampleBundle('one', { ...pages, 'noise.txt': noise }) });
+    const isShown = async () => (await askHost(running.url, 'docs.localhost', '/pages/p59')).status;
+    await expect.poll(isShown, waiting).toBe(200);
+    const page = (await askHost(running.url, 'docs.localhost', '/pages/p59')).text;
+    for (const encoding of ['br', 'gzip'] as const)
+      expect(await decoded(running.url, '/pages/p59', encoding)).toBe(page);
+    await expect.poll(hasAllCopies, waiting).toBe(true);
+    expect(await visitHost(running.url, 'docs.localhost')).toEqual([]);
+    for (const encoding of ['br', 'gzip'] as const)
+      expect(await decoded(running.url, '/pages/p59', encoding)).toBe(page);
+  },
+);
 
-test('a host that was stopped before copies were made makes them after its next start', async () => {
+test('a host that was stopped before copies were made makes them after its next start', longest, async () => {
   platform.deploy({ bundle: await exampleBundle('one', pages) });
   const first = await host(platform.env, { copiesPauseMs: 60_000 });
   await expect.poll(async () => (await askHost(first.url, 'docs.localhost', '/pages/p1')).status, waiting).toBe(200);
   expect((await served())?.lacksCopies).toBe(true);
   await first.stop();
-  const again = await host(platform.env);
+  const again = await host(platform.env, { copiesPauseMs: 50 });
   await expect.poll(hasAllCopies, waiting).toBe(true);
   expect(await visitHost(again.url, 'docs.localhost')).toEqual([]);
 });

@@ -4,14 +4,19 @@ import type { Logger } from '#shared/runtime/telemetry.ts';
 /** Makes one step of the copies that a site lacks. Resolves with true if it lacks more. */
 type CopyStep = () => Promise<boolean>;
 
-/** Pause before a step while deployments run. */
-const busyPauseMs = 250;
+/** Pause before a step. Deployments that follow each other quickly then abort no step. */
+const usualPauseMs = 1_000;
 
 /**
  * Makes the compressed copies that versions lack, one step after the other, the sites by turns. Deployments go first: no step begins while `isBusy`. A step
  * that fails is logged and not repeated, because answers are then compressed for each reader.
  */
-export function copiesQueue(isBusy: () => boolean, logger: Logger, signal: AbortSignal, pauseMs: number = busyPauseMs) {
+export function copiesQueue(
+  isBusy: () => boolean,
+  logger: Logger,
+  signal: AbortSignal,
+  pauseMs: number = usualPauseMs,
+) {
   const waiting = new Map<string, CopyStep>();
   let timer: NodeJS.Timeout | undefined;
   let runs = false;

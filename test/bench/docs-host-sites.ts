@@ -4,8 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { linkSync, mkdirSync, readdirSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, link, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -137,8 +136,6 @@ async function copySites(): Promise<void> {
   const isOlder = (path: string) => path.startsWith(`${stored}/`) && !path.startsWith(join(stored, active));
   versions.push({ site: 'site-0', folder: join(stored, active) });
   const content = join(root, first, 'content');
-  const folders = await readdir(content);
-  const files = folders.flatMap((name) => readdirSync(join(content, name)).map((file) => join(name, file)));
   for (let at = 1; at < sites; at += 1) {
     const site = `acme/site-${at}`;
     const to = join(root, createHash('sha256').update(site).digest('hex').slice(0, 32));
@@ -148,10 +145,9 @@ async function copySites(): Promise<void> {
       address: `http://site-${at}.localhost:8090`,
       hosts: [`site-${at}.localhost`],
     };
-    // The files of content never change, so that links take their place: a thousand copies of them would take most of the time of this benchmark.
+    // Content never changes, so all sites have the same: a thousand copies of it, or links to each file, would take most of the time of this benchmark.
     await cp(join(root, first), to, { recursive: true, filter: (path) => !isOlder(path) && path !== content });
-    for (const name of folders) mkdirSync(join(to, 'content', name), { recursive: true });
-    for (const path of files) linkSync(join(content, path), join(to, 'content', path));
+    await symlink(content, join(to, 'content'));
     const served = { ...record.served, ...named };
     await writeFile(join(to, 'served.json'), JSON.stringify({ ...record, served }));
     platform.sites.set(site, served as never);
@@ -167,17 +163,19 @@ async function copySites(): Promise<void> {
 async function startNginx(): Promise<number> {
   const [at = 0] = await freePorts(1);
   const root = join(folder, 'root');
-  for (const { site, folder: version } of versions) {
-    await mkdir(join(root, `${site}.localhost/guides`), { recursive: true });
-    const list = await readVersionList(version);
-    const content = join(version, '../../content');
-    for (let page = 0; page < pages; page += 1) {
-      const to = join(root, `${site}.localhost/guides/page-${page}`);
-      const file = list?.file(`guides/page-${page}.html`);
-      linkSync(contentFile(content, file?.sha256 ?? ''), to);
-      linkSync(contentFile(content, file?.gzip?.sha256 ?? ''), `${to}.gz`);
-    }
+  const [first] = versions;
+  const pagesOfOne = join(folder, 'pages');
+  await mkdir(join(pagesOfOne, 'guides'), { recursive: true });
+  const list = await readVersionList(first?.folder ?? '');
+  const content = join(first?.folder ?? '', '../../content');
+  for (let page = 0; page < pages; page += 1) {
+    const to = join(pagesOfOne, `guides/page-${page}`);
+    const file = list?.file(`guides/page-${page}.html`);
+    await link(contentFile(content, file?.sha256 ?? ''), to);
+    await link(contentFile(content, file?.gzip?.sha256 ?? ''), `${to}.gz`);
   }
+  await mkdir(root);
+  for (const { site } of versions) await symlink(pagesOfOne, join(root, `${site}.localhost`));
   const config = join(folder, 'nginx.conf');
   await writeFile(
     config,
