@@ -90,6 +90,16 @@ export function processEnvironment(
   return merged;
 }
 
+/**
+ * Makes glibc return freed memory. By default each thread of Node gets an arena, which keeps freed memory, and the first large buffer that is freed
+ * raises the size from which buffers are returned at once, to 32 MB at most.
+ */
+const allocatorSettings = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '1048576',
+  MALLOC_TRIM_THRESHOLD_: '1048576',
+};
+
 function serviceEnvironment(
   service: ServiceName,
   plan: InstallationPlan,
@@ -105,8 +115,7 @@ function serviceEnvironment(
     BINDERY_PUBLISHER_URL: internalUrl('publisher'),
     BINDERY_LINK_SIGNER_URL: internalUrl('link-signer'),
     BINDERY_ASSISTANT_URL: internalUrl('assistant'),
-    // Limits the arenas of glibc. By default each thread of Node gets its own, which keeps freed memory.
-    MALLOC_ARENA_MAX: '2',
+    ...allocatorSettings,
     BINDERY_RENDERER_SLOTS: String(plan.rendererSlots),
   };
   for (const name of serviceNames) own[`BINDERY_${variableName(name)}_PORT`] = String(plan.ports[name]);
@@ -153,7 +162,7 @@ export function siteHostEnvironment(
       : [],
   );
   return {
-    MALLOC_ARENA_MAX: '2',
+    ...allocatorSettings,
     BINDERY_SITES_BASE: `localhost:${sitesPort}`,
     ...Object.fromEntries(chosen),
     BINDERY_DATA: dataFolder,

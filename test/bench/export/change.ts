@@ -23,6 +23,8 @@ type Size = {
   beside: Record<'alone' | 'the first publication' | 'a changed page', number[]>;
   bundleBytes: number;
   memory: (number | undefined)[][];
+  /** Memory of services that share processes, in bytes. */
+  sharedMemory: number | undefined;
 };
 
 /** The cost of one changed page as the site grows: from the start of `bindery publish` to its end, and from the request of an export to its link. */
@@ -70,10 +72,17 @@ export const change: Measurement = {
     bench.print('');
     bench.print(
       table(
-        ['memory in MB (Pss), at the end of a run', 'all services', 'indexer', 'bundle'],
-        sizes.map(({ pages, memory, bundleBytes }) => [
+        [
+          'memory in MB (Pss), at the end of a run',
+          'all services',
+          'indexer',
+          'all in the processes of npm start',
+          'bundle',
+        ],
+        sizes.map(({ pages, memory, sharedMemory, bundleBytes }) => [
           `${shown(pages)} pages`,
           ...[0, 1].map((at) => shown(inMb(medianOf(memory.map((each) => each[at]))))),
+          shown(inMb(sharedMemory)),
           shown(inMb(bundleBytes)),
         ]),
       ),
@@ -84,8 +93,8 @@ export const change: Measurement = {
 const inMb = (bytes: number | undefined): number | undefined => (bytes === undefined ? undefined : bytes / 1e6);
 
 const measured = (bench: Bench, pages: number): Promise<Size> =>
-  bench.using(temporaryFolder(), ({ path: folder }) =>
-    bench.using(startExportInstallation({ copies: {} }), async (harness) => {
+  bench.using(temporaryFolder(), async ({ path: folder }) => {
+    const size = await bench.using(startExportInstallation({ copies: {} }), async (harness) => {
       const size: Size = {
         pages,
         runs: {
@@ -97,6 +106,7 @@ const measured = (bench: Bench, pages: number): Promise<Size> =>
         beside: { alone: [], 'the first publication': [], 'a changed page': [] },
         bundleBytes: 0,
         memory: [],
+        sharedMemory: undefined,
       };
       const changePage = await writeProject(folder, pages);
       const small = await addOrganization(harness, 'Small', smallPages);
@@ -126,8 +136,18 @@ const measured = (bench: Bench, pages: number): Promise<Size> =>
         size.beside['a changed page'].push(...(await during(publishedAndExported, exportSmall)));
       }
       return size;
-    }),
-  );
+    });
+    bench.progress(`${pages} pages: memory of services that share processes`);
+    const sharedMemory = await bench.using(
+      startExportInstallation({ copies: {}, processes: 'shared' }),
+      async (harness) => {
+        await published(harness, folder);
+        await timedExport(harness);
+        return memoryOf(harness, serviceNames);
+      },
+    );
+    return { ...size, sharedMemory };
+  });
 
 const exportsAlone = 5;
 const smallPages = 50;

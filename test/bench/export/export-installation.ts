@@ -23,9 +23,11 @@ export function startExportInstallation(
     renderers?: number;
     environment?: Record<string, string>;
     copies?: Partial<Record<ServiceName, number>>;
+    processes?: 'shared' | 'separate';
   } = {},
 ) {
   return startInstallation({
+    processes: options.processes ?? 'separate',
     copies: { ...(options.copies ?? exportPathOnly), 'page-renderer': options.renderers ?? 1 },
     environment: {
       BINDERY_LIMIT_STARTS_PER_HOUR: '100000',
