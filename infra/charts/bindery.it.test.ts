@@ -5,6 +5,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { serviceSettings } from '#services/cli/known-settings.ts';
 import { serviceNames, type ServiceName } from '#infra/supervisor/services.ts';
 import { provisionSettings } from '#services/cli/commands/installation.ts';
+import { accountsOf, type ConsoleConfig, consoleSettings } from '#services/console/config.ts';
 import { type DocsHostConfig, docsHostSettings } from '#services/docs-host/config.ts';
 import { sitesLoginsOf } from '#services/docs-host/login-settings.ts';
 import { portOf, sitesPlatform } from '#services/docs-host/sites-settings.ts';
@@ -112,7 +113,9 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
       const list = chart.resources({ example });
       const deployments = ofKind<Workload>(list, 'Deployment');
       expect(deployments.map(({ metadata }) => metadata.name).toSorted()).toEqual(
-        serviceNames.map((name) => `docs-bindery-${name}`).toSorted(),
+        [...serviceNames, ...(example === 'console.yaml' ? ['console'] : [])]
+          .map((name) => `docs-bindery-${name}`)
+          .toSorted(),
       );
       const others = new Set(['BINDERY_LOG_LEVEL', 'BINDERY_SECRETS', 'NODE_EXTRA_CA_CERTS']);
       for (const [name, settings, workload] of [
@@ -135,8 +138,9 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     );
     const [own, ...ofServers] = sources.map(({ secret }) => secret);
     expect(own?.name).toBe(`bindery-${name}`);
-    // The link signing key is only for the object store "folder".
-    const needed = secretVariables(name).filter((variable) => variable !== 'BINDERY_LINK_SIGNING_KEY');
+    // The link signing key is only for the object store "folder", and the key of people only for a gateway with a console.
+    const elsewhere = new Set(['BINDERY_LINK_SIGNING_KEY', 'BINDERY_PERSON_TOKEN_KEY']);
+    const needed = secretVariables(name).filter((variable) => !elsewhere.has(variable));
     expect(own?.items.map(({ key }) => key).toSorted()).toEqual(needed.toSorted());
     const expected: Partial<Record<ServiceName, string[]>> = {
       gateway: ['bindery-s3', 'bindery-redis'],
@@ -492,6 +496,110 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
       to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'storage' } } }],
       ports: [{ protocol: 'TCP', port: 9000 }],
     });
+  });
+
+  test('without the console nothing of it is there, and with it each copy has its settings and its secrets, and reaches only what it needs', async () => {
+    const without = chart.resources({ example: 'trial.yaml' });
+    expect(without.filter(({ metadata }) => metadata.name.endsWith('-console'))).toEqual([]);
+    expect(environmentOf(named(workloads(without), 'gateway'))).not.toHaveProperty('BINDERY_CONSOLE_URL');
+    expect(JSON.stringify(sourcesOf(named(workloads(without), 'gateway')))).not.toContain('BINDERY_PERSON_TOKEN_KEY');
+
+    const list = chart.resources({ example: 'console.yaml' });
+    const pods = named(ofKind<Workload>(list, 'Deployment'), 'console');
+    const secret = (name: string, ...keys: string[]) => ({
+      secret: { name, items: keys.map((key) => ({ key, path: key })) },
+    });
+    expect(sourcesOf(pods)).toEqual([
+      secret('bindery-console', 'BINDERY_CONSOLE_SECRET', 'BINDERY_PERSON_TOKEN_KEY'),
+      secret('bindery-redis', 'BINDERY_REDIS_PASSWORD'),
+      secret('console-login', 'BINDERY_OIDC_CLIENT_SECRET'),
+    ]);
+    const config = (await configOf(pods, consoleSettings)) as ConsoleConfig;
+    expect(accountsOf(config)).toMatchObject({
+      provider: { issuer: new URL('https://login.example.com/realms/acme'), clientId: 'console' },
+      origin: 'https://console.example.com',
+      grants: [
+        { group: 'docs-team', organization: 'acme', role: 'editor' },
+        { group: 'platform', role: 'operator' },
+      ],
+    });
+    expect(config).toMatchObject({
+      host: '0.0.0.0',
+      port: 8080,
+      healthPort: 8081,
+      platformUrl: 'http://docs-bindery-gateway:80',
+      trustProxy: ['uniquelocal'],
+      sessionHours: 8,
+    });
+    const known = new Set(Object.values(consoleSettings as Settings).map(({ env }) => env));
+    expect(Object.keys(environmentOf(pods)).filter((variable) => !known.has(variable))).toEqual([
+      'BINDERY_HEALTH_PORT',
+      'BINDERY_LOG_LEVEL',
+      'BINDERY_SECRETS',
+      'OTEL_EXPORTER_OTLP_ENDPOINT',
+    ]);
+    expect(pods.spec.replicas).toBe(3);
+    expect(pods.spec.template.spec.containers[0]).toMatchObject({
+      args: ['run', 'console'],
+      ports: [
+        { name: 'http', containerPort: config.port },
+        { name: 'inside', containerPort: config.healthPort },
+      ],
+      readinessProbe: { httpGet: { path: '/readyz', port: 'inside' } },
+      livenessProbe: { httpGet: { path: '/livez', port: 'inside' } },
+      securityContext: { readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+      volumeMounts: [{ mountPath: '/run/secrets' }, { mountPath: '/tmp' }],
+    });
+    const gateway = named(workloads(list), 'gateway');
+    expect(environmentOf(gateway)).toMatchObject({ BINDERY_CONSOLE_URL: 'https://console.example.com' });
+    expect(JSON.stringify(sourcesOf(gateway)[0])).toContain('BINDERY_PERSON_TOKEN_KEY');
+
+    const labels = pods.spec.template.metadata.labels;
+    expect(isPartOf(named(ofKind<Service>(list, 'Service'), 'console').spec.selector, labels)).toBe(true);
+    for (const kind of ['PodDisruptionBudget', 'PodMonitor'])
+      expect(isPartOf(named(ofKind<Selecting>(list, kind), 'console').spec.selector.matchLabels, labels)).toBe(true);
+    expect(named(ofKind<Resource & { spec: object }>(list, 'Ingress'), 'console').spec).toMatchObject({
+      tls: [{ hosts: ['console.example.com'], secretName: 'console-tls' }],
+      rules: [{ host: 'console.example.com' }],
+    });
+    const policies = ofKind<Policy>(list, 'NetworkPolicy');
+    const { spec } = named(policies, 'console');
+    expect(spec.podSelector.matchLabels).toMatchObject({ [component]: 'console' });
+    const inNamespace = (name: string) => [
+      { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } },
+    ];
+    expect(spec.egress.slice(1).map(({ to, ports }) => [to, ports.map(({ port }) => port)])).toEqual([
+      [[{ podSelector: { matchLabels: expect.objectContaining({ [component]: 'gateway' }) } }], [8080]],
+      [inNamespace('redis'), [6379]],
+      [[{ ipBlock: { cidr: '203.0.113.9/32' } }], [443]],
+      [inNamespace('monitoring'), [4318]],
+    ]);
+    expect(spec.ingress.map(({ ports }) => ports.map(({ port }) => port))).toEqual([[8080], [8081]]);
+    const callers = named(policies, 'gateway').spec.ingress.flatMap(({ from }) =>
+      from.flatMap(({ podSelector }) => podSelector?.matchLabels[component] ?? []),
+    );
+    expect(callers).toEqual(['console']);
+
+    const problem = chart.problem({
+      example: 'console.yaml',
+      set: [
+        'console.url=',
+        'redis.url=',
+        'console.login.clientId=',
+        'console.login.grants=null',
+        'console.login.existingSecret=',
+        'networkPolicy.login.to=null',
+      ],
+    });
+    for (const part of [
+      'console.url is "": set it to the address',
+      'console.enabled needs redis.url',
+      'console.login.clientId is empty',
+      'console.login.grants is empty',
+      'console.login needs existingSecret',
+      'networkPolicy.login.to is empty, but the console asks the provider',
+    ])
+      expect(problem).toContain(part);
   });
 
   test('all missing, misspelt and wrong values are reported by name at once', async () => {

@@ -20,6 +20,10 @@ const secretsSchema = z.object({
   auditKey: secret,
   /** Key with which the host of sites follows the sites. */
   siteKey: secret,
+  /** Secret that encrypts the sessions of the console. */
+  consoleSecret: secret,
+  /** Secret that the console shares with the gateway, with which it signs the requests of people. */
+  personTokenKey: secret,
   /** Password with which the servers of a NATS cluster connect to each other. */
   natsRoutePassword: secret,
   /** Secrets of the S3 server, the Redis and the Elasticsearch that run beside the services. */
@@ -62,6 +66,8 @@ export async function openSecrets(dataFolder: string): Promise<Secrets> {
     linkSigningKey: known?.linkSigningKey ?? random(),
     auditKey: known?.auditKey ?? random(),
     siteKey: known?.siteKey ?? generateApiKey('site'),
+    consoleSecret: known?.consoleSecret ?? random(),
+    personTokenKey: known?.personTokenKey ?? random(),
     natsRoutePassword: known?.natsRoutePassword ?? random(),
     s3SecretAccessKey: known?.s3SecretAccessKey ?? random(),
     redisPassword: known?.redisPassword ?? random(),

@@ -1,4 +1,7 @@
+import { stat } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { newConsoleLink } from '#services/cli/console-link.ts';
+import { firstLinkFile } from '#services/console/sign-in.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { newFolder } from '../../test/support/new-folder.ts';
 import { describeWithSmallDisk, mountSmallDisk } from '../../test/support/small-disk.ts';
@@ -55,6 +58,34 @@ describeWithServers(['nats-server'], 'an installation that starts', () => {
     expect(news.filter((line) => line.includes('started again'))).toEqual([]);
     await (await lockFolder(folder)).release();
   });
+
+  test('runs the console, which a link of this machine opens once, with the rights of the operator', async () => {
+    const folder = newFolder();
+    const installation = await runInstallation({
+      dataFolder: folder,
+      host: '127.0.0.1',
+      port: 0,
+      consolePort: 0,
+      processes: 'shared',
+      // Settings for logins of sites are none of the console.
+      environment: { ...process.env, BINDERY_LOG_LEVEL: 'error', BINDERY_OIDC_ISSUER: 'http://127.0.0.1:1' },
+      copies: Object.fromEntries(serviceNames.filter((name) => !needed.has(name)).map((name) => [name, 0])),
+      onNews: () => {},
+    });
+    try {
+      const { consoleUrl = '', baseUrl } = installation;
+      expect(await (await fetch(baseUrl)).json()).toMatchObject({ console: consoleUrl });
+      const link = await newConsoleLink(folder, consoleUrl, new Date());
+      expect((await stat(firstLinkFile(folder))).mode & 0o777).toBe(0o600);
+      const opened = await fetch(link, { redirect: 'manual' });
+      const [cookie = ''] = opened.headers.getSetCookie().map((each) => each.replace(/;.*/, ''));
+      expect([opened.status, (await fetch(link, { redirect: 'manual' })).status]).toEqual([303, 403]);
+      const page = await fetch(`${consoleUrl}/organizations`, { headers: { cookie } });
+      expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Organizations')]);
+    } finally {
+      await installation.stop();
+    }
+  }, 60_000);
 
   test('waits for the host of sites at its health port, and the port of the sites answers no health', async () => {
     const [healthPort = 0] = await freePorts(1);

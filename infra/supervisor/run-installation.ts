@@ -14,6 +14,9 @@ import { keepRunning, type KeptProcess } from './keep-running.ts';
 import { runNatsServer } from './nats-server.ts';
 import { closeFolder, createPrivately } from './private-files.ts';
 import {
+  consoleAddress,
+  consoleEnvironment,
+  consoleHealthPort,
   type InstallationPlan,
   processEnvironment,
   processesOf,
@@ -40,6 +43,8 @@ export type InstallationOptions = {
   copies?: Partial<Record<ServiceName, number>>;
   /** Port of a host that serves all sites; 0: a free one. Without it there is no such host. */
   sitesPort?: number;
+  /** Port of the console; 0: a free one. Without it there is none. */
+  consolePort?: number;
   /** Run time after which a process counts as healthy, which resets the backoff of its restarts. Tests that kill processes shorten it. */
   healthyAfterMs?: number;
   /** Starts the bus. The default is one nats-server on the data folder. */
@@ -69,6 +74,8 @@ export type Installation = {
   natsUrl: string;
   /** Port of the sites, if a host serves them. */
   sitesPort?: number | undefined;
+  /** Address of the console, if there is one. */
+  consoleUrl?: string | undefined;
   /** Ids of the processes that currently run a service. */
   pids(service: ServiceName | 'nats-server'): number[];
   /** Ends the processes that run these services and starts them from the current code; `why` is the reason for the log. Resolves when they are ready. */
@@ -105,8 +112,23 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       throw new CannotStart(
         `Port ${options.sitesPort} is taken by another program. The sites need one: choose a free one with BINDERY_DOCS_HOST_PORT, for example BINDERY_DOCS_HOST_PORT=${options.sitesPort + 1} npm start.`,
       );
-    const [natsPort = 0, freeGatewayPort = 0, freeSitesPort = 0, freeSitesHealthPort = 0, ...servicePorts] =
-      await freePorts(serviceNames.length + 4);
+    if (
+      options.consolePort !== undefined &&
+      options.consolePort !== 0 &&
+      !(await isFree(options.host, options.consolePort))
+    )
+      throw new CannotStart(
+        `Port ${options.consolePort} is taken by another program. The console needs one: choose a free one with BINDERY_CONSOLE_PORT, for example BINDERY_CONSOLE_PORT=${options.consolePort + 1} npm start.`,
+      );
+    const [
+      natsPort = 0,
+      freeGatewayPort = 0,
+      freeSitesPort = 0,
+      freeSitesHealthPort = 0,
+      freeConsolePort = 0,
+      ...servicePorts
+    ] = await freePorts(serviceNames.length + 5);
+    const consolePort = options.consolePort === 0 ? freeConsolePort : options.consolePort;
     const sitesPort = options.sitesPort === 0 ? freeSitesPort : options.sitesPort;
     const gatewayPort = options.port === 0 ? freeGatewayPort : options.port;
     const baseUrl = `http://${options.host === '0.0.0.0' ? '127.0.0.1' : options.host}:${gatewayPort}`;
@@ -140,6 +162,7 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       rendererSlots: availableParallelism(),
       sitesPort,
       freeSitesHealthPort,
+      consolePort,
     };
     const ports = { nats: natsPort, ...plan.ports, gateway: gatewayPort, 'gateway-inside': plan.ports.gateway };
     await writePrivateJson(join(dataFolder, 'ports.json'), ports);
@@ -164,16 +187,26 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       );
     };
     await whenAllReady(processes);
+    const address = options.host === '0.0.0.0' ? '127.0.0.1' : options.host;
+    const startOuter = async (name: OuterName, environment: Record<string, string>, healthPort: string | undefined) => {
+      const kept = startOuterProcess(name, environment, options);
+      undo.push(() => kept.stop(stopGraceMs));
+      await whenReady(name, `http://${address}:${healthPort}`, kept, signal);
+    };
+    const outer: Promise<void>[] = [];
     if (sitesPort !== undefined) {
       const environment = siteHostEnvironment(plan, options.environment);
-      const host = startSiteHost(environment, options);
-      undo.push(() => host.stop(stopGraceMs));
-      const address = options.host === '0.0.0.0' ? '127.0.0.1' : options.host;
-      await whenReady('docs-host', `http://${address}:${siteHostHealthPort(environment)}`, host, signal);
+      outer.push(startOuter('docs-host', environment, siteHostHealthPort(environment)));
     }
+    if (consolePort !== undefined) {
+      const environment = consoleEnvironment(plan, options.environment);
+      outer.push(startOuter('console', environment, consoleHealthPort(environment)));
+    }
+    await Promise.all(outer);
     isStarting = false;
     return {
       sitesPort,
+      consoleUrl: consolePort === undefined ? undefined : consoleAddress(plan),
       baseUrl,
       dataFolder,
       secrets,
@@ -258,14 +291,21 @@ function startProcess(
   return kept;
 }
 
-/** Starts the host of all sites, in a process of its own. */
-function startSiteHost(env: Record<string, string>, { onNews, healthyAfterMs }: InstallationOptions): KeptProcess {
+/** Programs that are no services of the bus: the host of all sites, and the console. */
+type OuterName = 'docs-host' | 'console';
+
+/** Starts one of them, in a process of its own. */
+function startOuterProcess(
+  name: OuterName,
+  env: Record<string, string>,
+  { onNews, healthyAfterMs }: InstallationOptions,
+): KeptProcess {
   const main = join(import.meta.dirname, '../../services/cli/bindery.mjs');
   return keepRunning(
     {
-      name: 'docs-host',
+      name,
       command: execPath,
-      args: [...serviceFlags, main, 'run', 'docs-host'],
+      args: [...serviceFlags, main, 'run', name],
       options: { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
     },
     onNews,

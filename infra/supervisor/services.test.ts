@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { callPairs, callTokenVariable } from '#shared/interfaces/internal/internal-calls.ts';
 import { passwordVariable, secretVariables } from '../../test/support/needed-secrets.ts';
 import {
+  consoleEnvironment,
+  consoleHealthPort,
   processEnvironment,
   processesOf,
   type ServiceName,
@@ -30,6 +32,8 @@ const plan = {
     linkSigningKey: 'link-key-link-key-link-key',
     auditKey: 'audit-key-audit-key-audit-key',
     siteKey: 'site-key-site-key-site-key',
+    consoleSecret: 'console-key-console-key-console-key',
+    personTokenKey: 'person-key-person-key-person-key',
     natsRoutePassword: 'r'.repeat(32),
     s3SecretAccessKey: 'audit-key-audit-key-audit-key',
     redisPassword: 'audit-key-audit-key-audit-key',
@@ -132,4 +136,45 @@ test('the host of sites gets the secrets of logins that a user has set, and no o
   expect(siteHostEnvironment(at, { BINDERY_SITES_BASE: 'https://docs.test' })).toMatchObject({
     BINDERY_SITES_BASE: 'https://docs.test',
   });
+});
+
+const withConsole = { ...plan, consolePort: 8070 };
+
+test('the console gets its secrets, and of those that a user has set only its own', () => {
+  const others = { BINDERY_HASH_KEY: 'other-1', BINDERY_KEY: 'other-2', BINDERY_OPERATOR_TOKEN: 'other-3' };
+  const environment = consoleEnvironment(withConsole, { ...others, BINDERY_REDIS_PASSWORD: 'of-redis' });
+  const secrets = Object.keys(environment).filter((variable) => isSecret(environment[variable] ?? ''));
+  expect(secrets).toEqual(['BINDERY_CONSOLE_SECRET', 'BINDERY_PERSON_TOKEN_KEY']);
+  expect(environment).toMatchObject({
+    BINDERY_REDIS_PASSWORD: 'of-redis',
+    BINDERY_PLATFORM_URL: 'http://127.0.0.1:8080',
+    BINDERY_CONSOLE_URL: 'http://127.0.0.1:8070',
+  });
+  for (const value of Object.values(others)) expect(Object.values(environment)).not.toContain(value);
+});
+
+test.each([
+  ['a chosen one', { BINDERY_PERSON_TOKEN_KEY: 'chosen' }, 'chosen'],
+  ['one in a file', { BINDERY_PERSON_TOKEN_KEY_FILE: '/run/key' }, undefined],
+  ['one of the data folder', {}, plan.secrets.personTokenKey],
+])('the console and the gateway sign and check the requests of people with the same key: %s', (_, chosen, key) => {
+  const gateway = processEnvironment({ services: ['gateway'], copy: 0 }, withConsole, chosen);
+  for (const environment of [gateway, consoleEnvironment(withConsole, chosen)]) {
+    expect(environment['BINDERY_PERSON_TOKEN_KEY']).toBe(key);
+    expect(environment).toMatchObject({ ...chosen, BINDERY_CONSOLE_URL: 'http://127.0.0.1:8070' });
+  }
+});
+
+test('accounts for logins of sites are none of the console, unless it has grants for them', () => {
+  const provider = { BINDERY_OIDC_ISSUER: 'https://login.test', BINDERY_OIDC_CLIENT_SECRET: 'of-oidc' };
+  expect(Object.keys(consoleEnvironment(withConsole, provider))).not.toEqual(
+    expect.arrayContaining(Object.keys(provider)),
+  );
+  const grants = { BINDERY_CONSOLE_GRANTS: 'staff=acme:viewer' };
+  expect(consoleEnvironment(withConsole, { ...provider, ...grants })).toMatchObject({ ...provider, ...grants });
+});
+
+test('the health of the console is asked for at its own port, unless the user set another one', () => {
+  const asked = (chosen: Record<string, string>) => consoleHealthPort(consoleEnvironment(withConsole, chosen));
+  expect([asked({}), asked({ BINDERY_CONSOLE_HEALTH_PORT: '9999' })]).toEqual(['8070', '9999']);
 });

@@ -70,6 +70,8 @@ export type InstallationPlan = {
   sitesPort?: number | undefined;
   /** Port for the health of the host of sites in place of a free one, for which the user asks with 0. */
   freeSitesHealthPort?: number | undefined;
+  /** Port of the console on this machine; undefined without one. */
+  consolePort?: number | undefined;
 };
 
 /** Variables of our environment that services see: the user's settings, and those of Node and the system. */
@@ -127,6 +129,7 @@ function serviceEnvironment(
       // Readers of the demo, which documents this interface, can try it from its pages.
       own.BINDERY_PLAYGROUND_ORIGINS = `http://demo.localhost:${plan.sitesPort}`;
     }
+    if (plan.consolePort !== undefined) own[consoleUrlVariable] = consoleAddress(plan);
   }
   // The user's settings win, except for those that only the supervisor can know.
   const decided = new Set(['BINDERY_NATS_URL', 'BINDERY_DATA', 'BINDERY_HOST', 'BINDERY_PORT']);
@@ -184,9 +187,55 @@ const healthPortVariable = 'BINDERY_DOCS_HOST_HEALTH_PORT';
 export const siteHostHealthPort = (environment: Readonly<Record<string, string>>): string | undefined =>
   environment[healthPortVariable] || environment['BINDERY_DOCS_HOST_PORT'];
 
+/** Address of the console for browsers on this machine. */
+export const consoleAddress = ({ host, consolePort }: Pick<InstallationPlan, 'host' | 'consolePort'>): string =>
+  `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${consolePort}`;
+
+const consoleUrlVariable = 'BINDERY_CONSOLE_URL';
+
+/** Secrets that a user may set for the console. */
+const secretsOfConsole: ReadonlySet<string> = new Set([
+  'BINDERY_CONSOLE_SECRET',
+  'BINDERY_PERSON_TOKEN_KEY',
+  'BINDERY_OIDC_CLIENT_SECRET',
+  'BINDERY_REDIS_PASSWORD',
+]);
+
+/** The environment of the console, which is no service of the bus: it asks the gateway with the rights of the people who look. */
+export function consoleEnvironment(
+  plan: InstallationPlan,
+  environment: Record<string, string | undefined>,
+): Record<string, string> {
+  const { dataFolder, host, gatewayPort, secrets, consolePort } = plan;
+  // Without grants no account may use the console, and the settings of a provider are those for logins of sites.
+  const hasAccounts = Boolean(environment.BINDERY_CONSOLE_GRANTS);
+  const chosen = Object.entries(environment).flatMap(([name, value]): [string, string][] => {
+    if (!passedOn.test(name) || value === undefined || (!hasAccounts && name.startsWith('BINDERY_OIDC_'))) return [];
+    return !isSecret(name) || secretsOfConsole.has(name) ? [[name, value]] : [];
+  });
+  const own = { BINDERY_CONSOLE_SECRET: secrets.consoleSecret, BINDERY_PERSON_TOKEN_KEY: secrets.personTokenKey };
+  return {
+    MALLOC_ARENA_MAX: '2',
+    [consoleUrlVariable]: consoleAddress(plan),
+    // A secret that the user keeps in a file would lose against ours.
+    ...Object.fromEntries(Object.entries(own).filter(([name]) => !environment[secretFileVariable(name)])),
+    ...Object.fromEntries(chosen),
+    BINDERY_DATA: dataFolder,
+    BINDERY_PLATFORM_URL: `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${gatewayPort}`,
+    BINDERY_HOST: host,
+    BINDERY_CONSOLE_PORT: String(consolePort),
+    // The supervisor asks for the health, so it has to know the port.
+    ...(Number(environment.BINDERY_CONSOLE_HEALTH_PORT || undefined) === 0 && { BINDERY_CONSOLE_HEALTH_PORT: '' }),
+  };
+}
+
+/** The port on which the console answers `/readyz`. Pure. */
+export const consoleHealthPort = (environment: Readonly<Record<string, string>>): string | undefined =>
+  environment.BINDERY_CONSOLE_HEALTH_PORT || environment.BINDERY_CONSOLE_PORT;
+
 /** Exactly the secrets of an installation that a service needs, by their variables. */
 export function secretsOf(service: ServiceName, secrets: Secrets): Record<string, string> {
-  const { hashKey, linkSigningKey, operatorToken, auditKey, siteKey } = secrets;
+  const { hashKey, linkSigningKey, operatorToken, auditKey, siteKey, personTokenKey } = secrets;
   const variables = callPairs
     .filter((pair) => pair.caller === service || pair.service === service)
     .map((pair) => callTokenVariable(pair.caller, pair.service));
@@ -196,6 +245,7 @@ export function secretsOf(service: ServiceName, secrets: Secrets): Record<string
       BINDERY_LINK_SIGNING_KEY: linkSigningKey,
       BINDERY_OPERATOR_TOKEN: operatorToken,
       BINDERY_SITES_KEYS: siteKey,
+      BINDERY_PERSON_TOKEN_KEY: personTokenKey,
     },
     assistant: { BINDERY_HASH_KEY: hashKey },
     'link-signer': { BINDERY_LINK_SIGNING_KEY: linkSigningKey },
@@ -213,6 +263,7 @@ const chosenSecrets: Readonly<Record<string, readonly ServiceName[]>> = {
   BINDERY_HASH_KEY: ['gateway', 'assistant'],
   BINDERY_LINK_SIGNING_KEY: ['gateway', 'link-signer'],
   BINDERY_SITES_KEYS: ['gateway'],
+  BINDERY_PERSON_TOKEN_KEY: ['gateway'],
   BINDERY_MISTRAL_API_KEY: ['indexer', 'assistant'],
   MISTRAL_API_KEY: ['assistant'],
   BINDERY_S3_SECRET_ACCESS_KEY: serviceNames,

@@ -13,6 +13,8 @@ export const localInstallationSchema = z.object({
   adminKey: z.string(),
   assistantKey: z.string(),
   operatorToken: z.string(),
+  /** Address of the console on this machine, if there is one. */
+  consoleUrl: z.string().optional(),
 });
 
 export type LocalInstallation = z.infer<typeof localInstallationSchema>;

@@ -22,10 +22,11 @@ export async function firstInstallation(
   baseUrl: string,
   operatorToken: string,
   dataFolder: string,
+  consoleUrl?: string,
 ): Promise<LocalInstallation> {
   const known = readLocalInstallation(dataFolder);
   const first = known ?? (await createFirstOrganization(baseUrl, operatorToken));
-  const local = localInstallationSchema.parse({ ...first, baseUrl, operatorToken });
+  const local = localInstallationSchema.parse({ ...first, baseUrl, operatorToken, consoleUrl });
   await writePrivateJson(join(dataFolder, 'local.json'), local);
   return local;
 }

@@ -70,6 +70,19 @@ describeWithServers(['nats-server', 'versitygw'], 'an installation that is set u
     expect(known.trim().split(',')).toContain(ofHosts.trim());
   });
 
+  test('the console finds its secrets, and signs for people with the key that the gateway knows', async () => {
+    expect((await readdir(join(folder, 'console'))).toSorted()).toEqual([
+      'BINDERY_CONSOLE_SECRET',
+      'BINDERY_PERSON_TOKEN_KEY',
+      'BINDERY_REDIS_PASSWORD',
+    ]);
+    const [ofConsole, ofGateway] = await Promise.all(
+      ['console', 'gateway'].map((name) => readFile(join(folder, name, 'BINDERY_PERSON_TOKEN_KEY'), 'utf8')),
+    );
+    expect(ofConsole?.trim()).toMatch(/^[\w-]{32,}$/);
+    expect(ofGateway).toBe(ofConsole);
+  });
+
   test('secrets that are there stay', async () => {
     const file = join(folder, 'gateway', 'BINDERY_OPERATOR_TOKEN');
     const before = await readFile(file, 'utf8');

@@ -5,6 +5,7 @@ import { type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
 import { type CodeWatch, watchCode } from '#infra/supervisor/watch-code.ts';
 import { loadConfig, onOff, portNumber, setting } from '#shared/runtime/config.ts';
 import { logLevel } from '#shared/runtime/telemetry.ts';
+import { newConsoleLink } from './console-link.ts';
 import { firstInstallation, sayWelcome, showDemo } from './demo.ts';
 
 export const startSettings = {
@@ -15,6 +16,8 @@ export const startSettings = {
     portNumber.default(8090),
     'port that sites are served on; 0: a free one',
   ),
+  consolePort: setting('BINDERY_CONSOLE_PORT', portNumber.default(8070), 'port of the console; 0: a free one'),
+  console: setting('BINDERY_CONSOLE', onOff.default(true), '0: do not run the console'),
   data: setting('BINDERY_DATA', z.string().default('.bindery'), 'data folder'),
   processes: setting(
     'BINDERY_PROCESSES',
@@ -60,6 +63,7 @@ export async function startInstallation(environment: NodeJS.ProcessEnv, isWatchi
     host: config.host,
     port: config.port,
     sitesPort: config.sitesPort,
+    ...(config.console && { consolePort: config.consolePort }),
     processes: config.processes,
     // People read this output, so log lines about normal work are left out.
     environment: { BINDERY_LOG_LEVEL: 'warn', ...environment },
@@ -74,8 +78,8 @@ export async function startInstallation(environment: NodeJS.ProcessEnv, isWatchi
   try {
     say(`· all services are ready after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
     await nameUnread(environment, say);
-    const { baseUrl, secrets, dataFolder } = installation;
-    const local = await firstInstallation(baseUrl, secrets.operatorToken, dataFolder);
+    const { baseUrl, secrets, dataFolder, consoleUrl } = installation;
+    const local = await firstInstallation(baseUrl, secrets.operatorToken, dataFolder, consoleUrl);
     let site: string | undefined;
     const demo = async () => {
       site = await showDemo(local, dataFolder, say, { withSite: true });
@@ -83,6 +87,7 @@ export async function startInstallation(environment: NodeJS.ProcessEnv, isWatchi
     if (config.demo) await Promise.race([demo(), stopAsked]);
     if (interruptedAt === undefined) {
       sayWelcome(local, 'npm run -s bindery --', say, site);
+      if (consoleUrl !== undefined) say(consoleSentence(await newConsoleLink(dataFolder, consoleUrl, new Date())));
       if (isWatching) watching = restartOnChange(installation, say);
       say('Ctrl-C stops it.');
     }
@@ -95,6 +100,9 @@ export async function startInstallation(environment: NodeJS.ProcessEnv, isWatchi
   say('Stopped. The data is kept; start again to continue.');
   process.exit(0);
 }
+
+const consoleSentence = (link: string): string =>
+  `The console shows sites, exports, keys and questions. This link signs in once, on this machine, within a minute:\n  ${link}\n"npm run -s bindery -- console" prints a new one.\n`;
 
 /** Warns about variables that no program reads, such as settings of an earlier version. */
 async function nameUnread(environment: NodeJS.ProcessEnv, say: (line: string) => void): Promise<void> {

@@ -56,7 +56,7 @@ export const consoleSettings = {
     webAddress('https://console.example.com')
       .refine((text) => new URL(text).pathname === '/', 'must be a host of its own without a path')
       .optional(),
-    'address under which people reach the console; with https:// its cookies are sent over TLS only',
+    'address under which people reach the console; the page at "/" of the gateway links to it, and with https:// the cookies of the console are sent over TLS only',
   ),
   ...trustProxySettings,
   sessionSecret: secretSetting(

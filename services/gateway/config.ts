@@ -82,6 +82,17 @@ export const gatewaySettings = {
     sitesBaseText.default('localhost:8090').transform(sitesBaseOf),
     'host name under which sites are served, as <site>.<base>; with https:// if a proxy with TLS is in front of the docs-host',
   ),
+  consoleUrl: setting(
+    'BINDERY_CONSOLE_URL',
+    z
+      .string()
+      .refine(
+        (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
+        'must be an address such as https://console.example.com',
+      )
+      .optional(),
+    'address under which people reach the console; the page at "/" of the gateway links to it, and with https:// the cookies of the console are sent over TLS only',
+  ),
   siteKeys: secretSetting(
     'BINDERY_SITES_KEYS',
     commaSeparated.refine((keys) => keys.every(isSiteKey), 'must be keys of sites ("svc_site_…")'),

@@ -550,6 +550,7 @@ const examples: Readonly<Record<string, RouteExample>> = {
       docs: '/docs',
       health: { live: '/livez', ready: '/readyz' },
       sites: ['https://docs.acme.com'],
+      console: 'https://console.acme.com',
     },
     streams: { 'text/html': '<!doctype html>…' },
   },

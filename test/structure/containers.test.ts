@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { serviceNames } from '#infra/supervisor/services.ts';
+import { accountsOf, consoleSettings } from '#services/console/config.ts';
 import { docsHostSettings } from '#services/docs-host/config.ts';
 import { portOf, sitesPlatform } from '#services/docs-host/sites-settings.ts';
 import { isSitesBase } from '#shared/interfaces/http/sites-base.ts';
@@ -20,6 +21,7 @@ type Container = {
   environment?: Record<string, string>;
   network_mode?: string;
   volumes?: string[];
+  ports?: string[];
   restart?: string;
   mem_limit?: string;
   '<<'?: Container;
@@ -68,6 +70,35 @@ test('the profile "sites" has a host of sites with its only key, and a proxy tha
   expect(String(compose.services['s3']?.command)).toContain('--port :7070');
   const asked = siteRoutes.find(({ declaration }) => declaration.id === 'askSiteHost')?.declaration.path;
   expect(/ask (\S+)/.exec(caddyfile)?.[1]).toBe(`http://gateway:8080${asked}`);
+});
+
+test('the console has a container with its own secrets, which one setting leaves out, and an address that the gateway names', () => {
+  const own = compose.services['console'];
+  const service = { ...own?.['<<'], ...own };
+  expect(service).toMatchObject({
+    command: ['run', 'console'],
+    read_only: true,
+    cap_drop: ['ALL'],
+    deploy: { replicas: `$${'{BINDERY_CONSOLE:-1}'}` },
+    volumes: ['secrets-console:/run/secrets:ro'],
+  });
+  expect(service).not.toHaveProperty('profiles');
+  expect(compose.services['secrets']?.volumes).toContain('secrets-console:/secrets/console');
+  const values = Object.entries(service.environment ?? {}).map(([name, value]) => [name, shown(value)]);
+  const config = loadConfig(consoleSettings, {
+    ...Object.fromEntries(values),
+    BINDERY_SECRETS: '',
+    BINDERY_CONSOLE_SECRET: 'the-secret-of-sessions-of-the-console-in-tests',
+  });
+  // Without settings nobody has an account.
+  expect(accountsOf(config)).toBeUndefined();
+  // The image asks for the health at this port, and Prometheus for the metrics.
+  expect(config).toMatchObject({ healthPort: 8080, platformUrl: 'http://gateway:8080' });
+  expect(service.ports).toEqual([`$${'{BINDERY_CONSOLE_HTTP:-127.0.0.1:8070}'}:${config.port}`]);
+  for (const name of ['gateway', 'demo'])
+    expect(compose.services[name]?.environment?.['BINDERY_CONSOLE_URL']).toBe(
+      service.environment?.['BINDERY_CONSOLE_URL'],
+    );
 });
 
 test.each([

@@ -76,7 +76,7 @@ test('every service is scraped', () => {
   };
   const read = jobs.flatMap((job) => job.dns_sd_configs.flatMap(({ names }) => names));
   expect(read.toSorted(), 'infra/observe/prometheus.yaml scrapes exactly the services').toEqual(
-    [...serviceNames].toSorted(),
+    [...serviceNames, 'console'].toSorted(),
   );
 });
 

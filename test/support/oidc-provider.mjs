@@ -15,6 +15,9 @@ const accounts = {
   },
   // Userinfo describes another account.
   zoe: { email: 'zoe@acme.test', email_verified: true, groups: [] },
+  olga: { email: 'olga@acme.test', email_verified: true, groups: ['platform'] },
+  // An address that was not verified may belong to anybody.
+  ned: { email: 'ada@acme.test', email_verified: false, groups: ['staff'] },
   eve: { email: 'eve@acme.test', email_verified: false, groups: [] },
 };
 

@@ -42,7 +42,7 @@ type SecretFiles = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** Files by folder and name: one file for each secret of a service, named after its variable. `BINDERY_SECRETS` of the service names the folder. */
 function secretFiles(secrets: Secrets, natsHosts: readonly string[]): SecretFiles {
-  const { natsPasswords, operatorToken, auditKey, siteKey } = secrets;
+  const { natsPasswords, operatorToken, auditKey, siteKey, consoleSecret, personTokenKey } = secrets;
   const { s3SecretAccessKey, redisPassword, elasticsearchPassword } = secrets;
   const passwordOf = (user: string) => ({ [`BINDERY_NATS_PASSWORD_${variableName(user)}`]: natsPasswords[user] ?? '' });
   const s3 = { BINDERY_S3_SECRET_ACCESS_KEY: s3SecretAccessKey };
@@ -56,6 +56,12 @@ function secretFiles(secrets: Secrets, natsHosts: readonly string[]): SecretFile
     ...Object.fromEntries(serviceNames.map((name) => [name, { ...secretsOf(name, secrets), ...s3, ...more[name] }])),
     // The host of sites is no service of the bus: it follows the gateway with this key.
     sites: { BINDERY_SITES_KEY: siteKey },
+    // The console asks the gateway, and signs the requests of people with a key that both know.
+    console: {
+      BINDERY_CONSOLE_SECRET: consoleSecret,
+      BINDERY_PERSON_TOKEN_KEY: personTokenKey,
+      BINDERY_REDIS_PASSWORD: redisPassword,
+    },
     provisioner: { ...passwordOf('provisioner'), ...s3 },
     operator: {
       ...passwordOf('operator'),
@@ -151,6 +157,7 @@ export const demoSettings = {
   url: setting('BINDERY_URL', z.url(), 'address of the server that commands call'),
   publicUrl: objectStoreSettings.publicUrl,
   operatorToken: secretSetting('BINDERY_OPERATOR_TOKEN', z.string().min(16), "the operator's token"),
+  consoleUrl: setting('BINDERY_CONSOLE_URL', z.url().optional(), 'address under which people reach the console'),
 };
 
 export function demoCommand(program: Command): void {
@@ -160,12 +167,13 @@ export function demoCommand(program: Command): void {
       'make the first organization of an installation, publish and export the documentation of Bindery as its demo, and ask it a question',
     )
     .action(async () => {
-      const { url, publicUrl, dataFolder, operatorToken } = loadConfig(demoSettings, process.env);
+      const { url, publicUrl, dataFolder, operatorToken, consoleUrl } = loadConfig(demoSettings, process.env);
       const { firstInstallation, sayWelcome, showDemo } = await import('../demo.ts');
       const say = (line = '') => process.stdout.write(`${line}\n`);
       const local = await firstInstallation(url, operatorToken, dataFolder);
       await showDemo(local, dataFolder, say);
       sayWelcome({ ...local, baseUrl: publicUrl }, 'bindery', say);
+      if (consoleUrl !== undefined) say(`The console is at ${consoleUrl}. Sign in with the admin key.\n`);
     });
 }
 

@@ -8,8 +8,11 @@ let gateway: GatewayHarness;
 const sites = 'https://docs.acme.com/?a=1&b="2',
   wanted = 'https://docs.acme.com/?a=1&amp;b=&quot;2';
 
+const consoleUrl = 'https://console.acme.test/?a=1&b="2',
+  shownConsole = 'https://console.acme.test/?a=1&amp;b=&quot;2';
+
 beforeAll(async () => {
-  gateway = await gatewayHarness({ BINDERY_PUBLIC_SITES: sites });
+  gateway = await gatewayHarness({ BINDERY_PUBLIC_SITES: sites, BINDERY_CONSOLE_URL: consoleUrl });
 });
 afterAll(() => gateway.close());
 
@@ -20,7 +23,7 @@ describe('the way in', () => {
     const answer = await get('/', accept);
     expect([answer.statusCode, answer.json()]).toMatchObject([
       200,
-      { openapi: '/openapi.json', docs: '/docs', sites: [sites] },
+      { openapi: '/openapi.json', docs: '/docs', sites: [sites], console: consoleUrl },
     ]);
     expect(answer.headers.vary).toBe('Accept');
   });
@@ -29,7 +32,7 @@ describe('the way in', () => {
     const page = await get('/', 'text/html,application/xhtml+xml,*/*;q=0.8');
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
     const links = [...page.body.matchAll(/href="([^"]*)"/g)].map(([, link = '']) => link);
-    expect(links).toContain(wanted);
+    expect(links).toEqual(expect.arrayContaining([wanted, shownConsole]));
     const own = links.filter((link) => link.startsWith('/'));
     expect(own).toEqual(['/docs', '/openapi.json', '/readyz', '/livez']);
     for (const link of own) expect((await get(link)).statusCode).toBe(200);

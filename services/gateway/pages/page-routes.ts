@@ -15,6 +15,8 @@ const welcomeSchema = z
     health: z.object({ live: z.string(), ready: z.string() }),
     /** Public sites that the operator named. */
     sites: z.array(z.string()),
+    /** Address of the console, if the operator named one. */
+    console: z.string().optional(),
   })
   .meta({ title: 'Welcome' });
 
@@ -36,10 +38,10 @@ export function pageRoutes(routes: () => readonly PublicRoute[]): readonly Publi
         answer: welcomeSchema,
         alsoAs: { [page]: { description: 'The same information as a page.' } },
       },
-      async ({ config: { publicSites } }, { request, reply }) => {
+      async ({ config: { publicSites, consoleUrl } }, { request, reply }) => {
         reply.header('vary', 'Accept');
         if (accepts(request, page)) {
-          const { text, headers } = welcomePage(publicSites);
+          const { text, headers } = welcomePage(publicSites, consoleUrl);
           return reply.headers(headers).send(text);
         }
         const health = { live: '/livez', ready: '/readyz' };
@@ -50,6 +52,7 @@ export function pageRoutes(routes: () => readonly PublicRoute[]): readonly Publi
           docs: '/docs',
           health,
           sites: publicSites,
+          ...(consoleUrl !== undefined && { console: consoleUrl }),
         };
       },
     ),
@@ -71,7 +74,7 @@ export function pageRoutes(routes: () => readonly PublicRoute[]): readonly Publi
   ];
 }
 
-function welcomePage(sites: readonly string[]): GatewayPage {
+function welcomePage(sites: readonly string[], consoleUrl: string | undefined): GatewayPage {
   return gatewayPage(
     'Bindery',
     html`<main id="content">
@@ -80,6 +83,10 @@ function welcomePage(sites: readonly string[]): GatewayPage {
 ${
   sites.length > 0 &&
   html`<h2>Sites</h2><ul>${sites.map((site) => html`<li><a href="${site}" rel="noreferrer">${site}</a></li>`)}</ul>`
+}
+${
+  consoleUrl !== undefined &&
+  html`<h2>For people who publish</h2><ul><li><a href="${consoleUrl}" rel="noreferrer">Console</a>: sites, exports, API keys, questions and the audit</li></ul>`
 }
 <h2>For programs and their authors</h2>
 <ul>

@@ -25,6 +25,18 @@
 {{- end -}}
 {{- if and $v.networkPolicy.enabled $v.objectStore.publicEndpoint (ne $v.objectStore.publicEndpoint $v.objectStore.endpoint) (not ($v.networkPolicy.bundles).to) }}{{ $problems = append $problems "networkPolicy.bundles.to is empty, but links to bundles lead to objectStore.publicEndpoint, from which hosts of sites download them: say where it is, such as [{ipBlock: {cidr: 198.51.100.7/32}}]." }}{{ end -}}
 {{- end -}}
+{{- with $v.console -}}
+{{- if .enabled -}}
+{{- if not (regexMatch "^https?://[^@\\s/]+$" (.url | default "")) }}{{ $problems = append $problems (printf "console.url is %q: set it to the address under which people reach the console, such as https://console.example.com." (.url | default "")) }}{{ end -}}
+{{- if not $v.redis.url }}{{ $problems = append $problems "console.enabled needs redis.url: all copies of the console look there for sessions that have ended." }}{{ end -}}
+{{- with .login -}}
+{{- if and .issuer (not .clientId) }}{{ $problems = append $problems "console.login.clientId is empty: it is the client that you registered at the provider." }}{{ end -}}
+{{- if and .issuer (not .grants) }}{{ $problems = append $problems "console.login.grants is empty, so no account may use the console: list rights such as docs-team=acme:editor." }}{{ end -}}
+{{- if and .issuer (not .publicClient) (not .existingSecret) }}{{ $problems = append $problems "console.login needs existingSecret, the secret with BINDERY_OIDC_CLIENT_SECRET, or publicClient=true." }}{{ end -}}
+{{- if and .issuer $v.networkPolicy.enabled (not ($v.networkPolicy.login).to) }}{{ $problems = append $problems "networkPolicy.login.to is empty, but the console asks the provider of console.login.issuer: say where it is, such as [{ipBlock: {cidr: 203.0.113.9/32}}]." }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- if gt (int $v.rendererScaling.minReplicas) (int $v.rendererScaling.maxReplicas) }}{{ $problems = append $problems "rendererScaling.minReplicas is greater than rendererScaling.maxReplicas." }}{{ end -}}
 {{- if and (eq $v.rendererScaling.by "backlog") (eq $v.rendererScaling.backlog.scaler "prometheus") (not $v.rendererScaling.backlog.prometheusUrl) }}{{ $problems = append $problems "rendererScaling.backlog.scaler is prometheus, which needs rendererScaling.backlog.prometheusUrl." }}{{ end -}}
 {{- if and (eq $v.rendererScaling.by "cpu") (not (dig "requests" "cpu" "" (index $v.services "page-renderer" "resources"))) }}{{ $problems = append $problems "rendererScaling.by is cpu, which needs services.page-renderer.resources.requests.cpu." }}{{ end -}}
@@ -47,6 +59,9 @@
 {{- define "bindery.environments" -}}
 {{- with .Values.sites }}
 sites.env: {{ .env | default dict | toJson }}
+{{- end }}
+{{- with .Values.console }}
+console.env: {{ .env | default dict | toJson }}
 {{- end }}
 {{- range $service, $values := .Values.services }}
 services.{{ $service }}.env: {{ $values.env | default dict | toJson }}

@@ -34,7 +34,7 @@ besides the bus and the object store.
 */}}
 {{- define "bindery.services" -}}
 gateway:
-  secrets: [BINDERY_HASH_KEY, BINDERY_OPERATOR_TOKEN, BINDERY_SITES_KEYS, BINDERY_TOKEN_GATEWAY_TO_ASSISTANT, BINDERY_TOKEN_GATEWAY_TO_LINK_SIGNER, BINDERY_TOKEN_GATEWAY_TO_PUBLISHER]
+  secrets: [BINDERY_HASH_KEY, BINDERY_OPERATOR_TOKEN, {{ if (.Values.console).enabled }}BINDERY_PERSON_TOKEN_KEY, {{ end }}BINDERY_SITES_KEYS, BINDERY_TOKEN_GATEWAY_TO_ASSISTANT, BINDERY_TOKEN_GATEWAY_TO_LINK_SIGNER, BINDERY_TOKEN_GATEWAY_TO_PUBLISHER]
   calls: [publisher, assistant, link-signer]
   servers: [redis]
 publisher:

@@ -197,6 +197,7 @@ affinity: {{- toYaml . | nindent 2 }}
 {{- $_ := set $env "BINDERY_LINGER_SECONDS" "5" }}
 {{- $_ := set $env "BINDERY_TRUST_PROXY" $v.trustProxy }}
 {{- if ($v.sites).enabled }}{{ $_ := set $env "BINDERY_SITES_BASE" $v.sites.base }}{{ end }}
+{{- if ($v.console).enabled }}{{ $_ := set $env "BINDERY_CONSOLE_URL" $v.console.url }}{{ end }}
 {{- else if ne .service "provisioner" }}
 {{- $_ := set $env (printf "BINDERY_%s_PORT" (.service | upper | replace "-" "_")) "8080" }}
 {{- end }}

@@ -1,0 +1,242 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ConsoleHarness, consoleHarness } from '../../test/support/console-harness.ts';
+import {
+  bearer,
+  createOrganization,
+  type GatewayHarness,
+  gatewayHarness,
+  type TestOrganization,
+} from '../../test/support/gateway-harness.ts';
+
+const origin = 'https://console.acme.test';
+const settings = {
+  BINDERY_CONSOLE_URL: origin,
+  BINDERY_OIDC_CLIENT_ID: 'console',
+  BINDERY_OIDC_CLIENT_SECRET: 'the-secret-of-the-client',
+  BINDERY_CONSOLE_GRANTS: 'writers=acme:viewer, staff=acme:admin, staff=globex:viewer, platform=operator',
+};
+
+let gateway: GatewayHarness;
+let acme: TestOrganization;
+let site: ConsoleHarness;
+let provider: ReturnType<typeof fork>;
+
+beforeAll(async () => {
+  gateway = await gatewayHarness();
+  acme = await createOrganization(gateway);
+  await createOrganization(gateway, 'Globex', 'enterprise', { domain: 'blog' });
+  const client = {
+    client_id: 'console',
+    client_secret: 'the-secret-of-the-client',
+    redirect_uris: [`${origin}/sign-in/account/return`],
+  };
+  provider = fork(
+    join(import.meta.dirname, '../../test/support/oidc-provider.mjs'),
+    [JSON.stringify({ clients: [client] })],
+    { stdio: ['ignore', 'pipe', 'ignore', 'ipc'] },
+  );
+  const [line] = (await once(provider.stdout ?? provider, 'data')) as [Buffer];
+  const { issuer } = JSON.parse(String(line)) as { issuer: string };
+  site = await consoleHarness(gateway, { ...settings, BINDERY_OIDC_ISSUER: issuer });
+}, 60_000);
+afterAll(async () => {
+  provider?.kill();
+  await site?.close();
+  await gateway?.close();
+});
+
+/** A browser at the provider: answers its two forms, or cancels, and returns the path at the console to which it is sent back. */
+async function atProvider(address: string, account: string | 'nobody, who cancels'): Promise<string> {
+  const cookies = new Map<string, string>();
+  const visit = async (url: string, form?: Record<string, string>): Promise<Response> => {
+    const answer = await fetch(url, {
+      redirect: 'manual',
+      headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+      ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+    });
+    for (const cookie of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      cookies.set(name, value);
+    }
+    return answer;
+  };
+  let url = address;
+  for (let steps = 0; steps < 12; steps += 1) {
+    if (url.startsWith(origin)) return url.slice(origin.length);
+    let answer = await visit(url);
+    const page = answer.status === 200 ? await answer.text() : '';
+    const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1];
+    if (prompt !== undefined)
+      answer =
+        account === 'nobody, who cancels'
+          ? await visit(`${url}/abort`)
+          : await visit(url, prompt === 'login' ? { prompt, login: account, password: 'any' } : { prompt });
+    const to = answer.headers.get('location');
+    if (to === null) throw new Error(`the provider answered ${answer.status} at ${url}: ${page.slice(0, 500)}`);
+    url = new URL(to, url).href;
+  }
+  throw new Error('the provider did not lead back to the console');
+}
+
+type Visitor = Awaited<ReturnType<ConsoleHarness['signedIn']>>;
+
+/** A browser that began to sign in, and the address of the provider to which it was sent. */
+async function begun(to = '/'): Promise<{ visitor: Visitor; address: string }> {
+  const visitor = await site.signedIn();
+  const { location = '' } = await visitor.get(`/sign-in/account?to=${encodeURIComponent(to)}`);
+  return { visitor, address: location };
+}
+
+async function signedIn(account: string, to = '/') {
+  const { visitor, address } = await begun(to);
+  const entered = await visitor.get(await atProvider(address, account));
+  return { visitor, entered };
+}
+
+const session = '__Host-bindery-console';
+
+describe('an account', () => {
+  test('is offered on the page for signing in, with the page to which one returns', async () => {
+    const { html } = await (await site.signedIn()).get('/sign-in?to=/o/acme/keys');
+    expect(html).toContain('href="/sign-in/account?to=%2Fo%2Facme%2Fkeys"');
+  });
+
+  test('has the rights of all its groups, in each organization the greatest, and is in the audit under its address', async () => {
+    const { visitor, entered } = await signedIn('ada', '/o/acme/keys');
+    expect([entered.status, entered.location]).toEqual([303, '/o/acme/keys']);
+    expect(entered.headers.getSetCookie().join()).toMatch(
+      new RegExp(`${session}=[^;]+; Max-Age=43200; Path=/; HttpOnly; SameSite=Lax; Secure`),
+    );
+    const { html } = await visitor.get('/o/acme/keys');
+    expect(html).toContain('ada@acme.test');
+    expect(html).toContain('<span class="quiet">admin</span>');
+    const made = await visitor.send('/o/acme/keys', { kind: 'admin', name: 'of Ada', scopes: 'read', expiresInDays: '' });
+    expect(made.status).toBe(200);
+
+    const there = await visitor.get('/o/globex');
+    expect([there.status, there.html.includes('<span class="quiet">viewer</span>')]).toEqual([200, true]);
+    expect((await visitor.send('/o/globex/keys', { kind: 'assistant', name: 'no' })).status).toBe(403);
+    expect((await visitor.get('/organizations')).status).toBe(404);
+    expect((await visitor.get('/o/initech')).status).toBe(404);
+
+    await gateway.bus.projected();
+    const audit = await gateway.app.inject({ url: '/v1/audit?limit=5', headers: bearer(acme.adminKey) });
+    expect(audit.json().entries).toContainEqual(
+      expect.objectContaining({ actor: { kind: 'person', id: 'ada@acme.test' } }),
+    );
+  });
+
+  test('of the operators’ group sees all organizations', async () => {
+    const { visitor, entered } = await signedIn('olga');
+    expect(entered.location).toBe('/');
+    expect((await visitor.get('/')).location).toBe('/organizations');
+    const { html } = await visitor.get('/organizations');
+    for (const name of ['acme', 'globex']) expect(html).toContain(`/o/${name}"`);
+    expect((await visitor.get('/o/globex/keys')).status).toBe(200);
+  });
+
+  test('whose address is not verified is not called by it', async () => {
+    const { visitor } = await signedIn('ned');
+    const { html } = await visitor.get('/o/acme');
+    expect(html).toContain('title="ned"');
+    expect(html).not.toContain('ada@acme.test');
+  });
+
+  test('in no group with rights is refused, and has no session', async () => {
+    const { visitor, entered } = await signedIn('bob');
+    expect([entered.status, visitor.cookies.has(session)]).toEqual([403, false]);
+    expect(entered.html).toContain('Your account may not use this console');
+  });
+
+  test('leads back to a page of the console only', async () => {
+    expect((await signedIn('ada', 'https://evil.test/')).entered.location).toBe('/');
+  });
+});
+
+describe('the return from the provider', () => {
+  const refused = async (visitor: Visitor, path: string, status: number) => {
+    expect((await visitor.get(path)).status).toBe(status);
+    expect(visitor.cookies.has(session)).toBe(false);
+  };
+
+  test('is for the browser that began, so that nobody is signed in to the account of another', async () => {
+    const { address } = await begun();
+    const path = await atProvider(address, 'ada');
+    await refused(await site.signedIn(), path, 400);
+    // A browser that began a sign-in of its own.
+    await refused((await begun()).visitor, path, 400);
+  });
+
+  test('needs the state of the console', async () => {
+    const { visitor, address } = await begun();
+    const back = new URL(await atProvider(address, 'ada'), origin);
+    for (const change of [
+      () => back.searchParams.set('state', 'x'.repeat(40)),
+      () => back.searchParams.delete('state'),
+    ]) {
+      change();
+      await refused(visitor, back.pathname + back.search, 400);
+    }
+  });
+
+  test('with the code of another attempt of the same browser is refused, because the nonce and the verifier differ', async () => {
+    const { visitor, address } = await begun();
+    const first = new URL(await atProvider(address, 'ada'), origin);
+    const again = await visitor.get('/sign-in/account');
+    const second = new URL(await atProvider(again.location ?? '', 'ada'), origin);
+    second.searchParams.set('code', first.searchParams.get('code') ?? '');
+    await refused(visitor, second.pathname + second.search, 502);
+  });
+
+  test('works once', async () => {
+    const { visitor, address } = await begun();
+    const path = await atProvider(address, 'ada');
+    expect((await visitor.get(path)).status).toBe(303);
+    visitor.cookies.delete(session);
+    await refused(visitor, path, 502);
+  });
+
+  test('after a cancelled login says so', async () => {
+    const { visitor, address } = await begun();
+    await refused(visitor, await atProvider(address, 'nobody, who cancels'), 403);
+  });
+});
+
+describe('signing out', () => {
+  test('ends the session, also for a stolen cookie', async () => {
+    const { visitor } = await signedIn('ada');
+    await visitor.get('/o/acme');
+    const stolen = visitor.cookies.get(session) ?? '';
+    expect((await visitor.send('/sign-out')).location).toBe('/sign-in');
+    visitor.cookies.set(session, stolen);
+    expect((await visitor.get('/o/acme')).location).toMatch(/^\/sign-in/);
+  });
+
+  test('everywhere ends the sessions of the account in all browsers, and of no other account', async () => {
+    const [one, other, olga] = [await signedIn('ada'), await signedIn('ada'), await signedIn('olga')];
+    await one.visitor.get('/o/acme');
+    await one.visitor.send('/sign-out/everywhere');
+    expect((await other.visitor.get('/o/acme')).location).toMatch(/^\/sign-in/);
+    expect((await olga.visitor.get('/o/acme')).status).toBe(200);
+  });
+});
+
+test('a provider that cannot be reached is said so, while keys still open the console', async () => {
+  const without = await consoleHarness(gateway, { ...settings, BINDERY_OIDC_ISSUER: 'http://127.0.0.1:1' });
+  const visitor = await without.signedIn();
+  const answer = await visitor.get('/sign-in/account');
+  expect([answer.status, answer.html.includes('The login cannot be reached now')]).toEqual([503, true]);
+  await without.signedIn(acme.adminKey);
+  await without.close();
+});
+
+test.each(['BINDERY_CONSOLE_URL', 'BINDERY_PERSON_TOKEN_KEY', 'BINDERY_CONSOLE_GRANTS', 'BINDERY_OIDC_CLIENT_ID'])(
+  'accounts without %s are a wrong setting, which is named',
+  async (name) => {
+    const incomplete = { ...settings, BINDERY_OIDC_ISSUER: 'https://login.test', [name]: '' };
+    await expect(consoleHarness(gateway, incomplete)).rejects.toThrow(`Accounts at the console also need ${name}.`);
+  },
+);
