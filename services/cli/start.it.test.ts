@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
 import { describeWithServers } from '../../test/support/describe-with-servers.ts';
 import { newFolder } from '../../test/support/new-folder.ts';
+import { runCommand } from '../../test/support/start-installation.ts';
 
 const bindery = join(import.meta.dirname, 'bindery.mjs');
 
@@ -22,7 +23,8 @@ describeWithServers(['nats-server'], 'an installation that watches its code, and
   test('names a variable that nothing reads, restarts only the process whose code changed, stops as with Ctrl-C, and leaves no server behind', async () => {
     const folder = newFolder();
     const [port = 0] = await freePorts(1);
-    const own = { BINDERY_DATA: folder, BINDERY_PORT: String(port), BINDERY_DOCS_HOST_PORT: '0', BINDERY_DEMO: '0' };
+    const free = { BINDERY_DOCS_HOST_PORT: '0', BINDERY_CONSOLE_PORT: '0' };
+    const own = { ...free, BINDERY_DATA: folder, BINDERY_PORT: String(port), BINDERY_DEMO: '0' };
     const env = { ...process.env, ...own, BINDERY_SETTING_OF_BEFORE: '1' };
     // The process group is detached, as in a shell: a closing terminal ends all of it.
     const child = spawn(process.execPath, [bindery, 'start', '--watch'], {
@@ -48,6 +50,12 @@ describeWithServers(['nats-server'], 'an installation that watches its code, and
         '· services/gateway/main.ts changed; restarting gateway',
       ]);
       expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
+      // Another command makes a new link to the same console, and the one before does not work.
+      const printed = lines.find((line) => line.includes('/sign-in?token='))?.trim() ?? '';
+      const { stdout } = await runCommand(['console', '--data', folder]);
+      expect(new URL(stdout).origin).toBe(new URL(printed).origin);
+      const statusOf = async (link: string) => (await fetch(link.trim(), { redirect: 'manual' })).status;
+      expect([await statusOf(printed), await statusOf(stdout)]).toEqual([403, 303]);
 
       const natsPid = Number(await readFile(join(folder, 'nats', 'nats.pid'), 'utf8'));
       expect(isAlive(natsPid)).toBe(true);

@@ -48,8 +48,10 @@ afterAll(async () => {
   await gateway?.close();
 });
 
+const cancels = 'nobody, who cancels';
+
 /** A browser at the provider: answers its two forms, or cancels, and returns the path at the console to which it is sent back. */
-async function atProvider(address: string, account: string | 'nobody, who cancels'): Promise<string> {
+async function atProvider(address: string, account: string): Promise<string> {
   const cookies = new Map<string, string>();
   const visit = async (url: string, form?: Record<string, string>): Promise<Response> => {
     const answer = await fetch(url, {
@@ -71,7 +73,7 @@ async function atProvider(address: string, account: string | 'nobody, who cancel
     const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1];
     if (prompt !== undefined)
       answer =
-        account === 'nobody, who cancels'
+        account === cancels
           ? await visit(`${url}/abort`)
           : await visit(url, prompt === 'login' ? { prompt, login: account, password: 'any' } : { prompt });
     const to = answer.headers.get('location');
@@ -113,7 +115,12 @@ describe('an account', () => {
     const { html } = await visitor.get('/o/acme/keys');
     expect(html).toContain('ada@acme.test');
     expect(html).toContain('<span class="quiet">admin</span>');
-    const made = await visitor.send('/o/acme/keys', { kind: 'admin', name: 'of Ada', scopes: 'read', expiresInDays: '' });
+    const made = await visitor.send('/o/acme/keys', {
+      kind: 'admin',
+      name: 'of Ada',
+      scopes: 'read',
+      expiresInDays: '',
+    });
     expect(made.status).toBe(200);
 
     const there = await visitor.get('/o/globex');
@@ -201,7 +208,7 @@ describe('the return from the provider', () => {
 
   test('after a cancelled login says so', async () => {
     const { visitor, address } = await begun();
-    await refused(visitor, await atProvider(address, 'nobody, who cancels'), 403);
+    await refused(visitor, await atProvider(address, cancels), 403);
   });
 });
 

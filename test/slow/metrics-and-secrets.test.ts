@@ -45,6 +45,7 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
         BINDERY_DATA: folder,
         BINDERY_PORT: String(port),
         BINDERY_DOCS_HOST_PORT: '0',
+        BINDERY_CONSOLE_PORT: '0',
         BINDERY_LOG_LEVEL: 'trace',
         BINDERY_DEMO: '0',
       },

@@ -79,7 +79,7 @@ test('the console has a container with its own secrets, which one setting leaves
     command: ['run', 'console'],
     read_only: true,
     cap_drop: ['ALL'],
-    deploy: { replicas: `$${'{BINDERY_CONSOLE:-1}'}` },
+    deploy: { replicas: '$'.concat('{BINDERY_CONSOLE:-1}') },
     volumes: ['secrets-console:/run/secrets:ro'],
   });
   expect(service).not.toHaveProperty('profiles');
@@ -94,7 +94,7 @@ test('the console has a container with its own secrets, which one setting leaves
   expect(accountsOf(config)).toBeUndefined();
   // The image asks for the health at this port, and Prometheus for the metrics.
   expect(config).toMatchObject({ healthPort: 8080, platformUrl: 'http://gateway:8080' });
-  expect(service.ports).toEqual([`$${'{BINDERY_CONSOLE_HTTP:-127.0.0.1:8070}'}:${config.port}`]);
+  expect(service.ports).toEqual(['$'.concat(`{BINDERY_CONSOLE_HTTP:-127.0.0.1:8070}:${config.port}`)]);
   for (const name of ['gateway', 'demo'])
     expect(compose.services[name]?.environment?.['BINDERY_CONSOLE_URL']).toBe(
       service.environment?.['BINDERY_CONSOLE_URL'],

@@ -36,6 +36,7 @@ export async function startVersion(folder: string, data: string): Promise<Instal
         BINDERY_DATA: data,
         BINDERY_PORT: String(port),
         BINDERY_DOCS_HOST_PORT: '0',
+        BINDERY_CONSOLE_PORT: '0',
         BINDERY_DEMO: '0',
         BINDERY_LOG_LEVEL: 'error',
       },

@@ -63,6 +63,7 @@ async function startedAlone(folder: string) {
     BINDERY_DATA: join(folder, 'data'),
     BINDERY_PORT: String(port),
     BINDERY_DOCS_HOST_PORT: '0',
+    BINDERY_CONSOLE_PORT: '0',
   };
   const child = spawn(process.execPath, [bindery, 'start'], {
     env: environment,
