@@ -34,7 +34,7 @@ function load(name: AssetName): Asset {
   return asset;
 }
 
-/** Address of a file, which contains its digest, so that browsers may keep it for good. */
+/** Address of a file, which contains its digest, so that browsers may keep it permanently. */
 export const assetPath = (name: AssetName): string => load(name).path;
 
 /** Serves the files from memory. An address with the digest of another version is not found. */

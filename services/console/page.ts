@@ -13,7 +13,7 @@ export type View = {
   status?: number;
 };
 
-/** What a form sent that the platform refused: its fields, and the sentence. */
+/** A form that the platform refused: the fields that it sent, and the sentence of the refusal. */
 export type Refused = { fields: Readonly<Record<string, string>>; refusal: PlatformRefusal };
 
 /** A request for a page, or of a form, by a person who may see it. */
@@ -26,7 +26,7 @@ export type Visit<P = Record<string, string>, Q = Record<string, unknown>> = {
   /** Path of the organization's pages, such as `/o/acme`; empty on pages of the installation. */
   base: string;
   params: P;
-  /** The query, with defaults for what is missing or wrong. */
+  /** The query, with defaults for parameters that are missing or wrong. */
   query: Q;
   /** The address of the page with its query. */
   address: string;
@@ -71,7 +71,7 @@ export const page = <P extends z.ZodObject = z.ZodObject<{}>, Q extends z.ZodObj
     show,
   }) as ConsolePage;
 
-/** Where a person goes after a form: another page with a sentence about what was done, or a page that is shown only now, such as one with a secret. */
+/** The outcome of a form: the path of another page with a sentence about the change, or a page that is shown only now, such as one with a secret. */
 export type Outcome = { to: string; said?: string } | View;
 
 export type ConsoleForm = Place & {
@@ -83,7 +83,7 @@ export type ConsoleForm = Place & {
 };
 
 /**
- * A form that changes something, sent by POST to `path`. If the platform refuses it, `page` is shown again with the sentence and what was typed (`refused`);
+ * A form that changes something, sent by POST to `path`. If the platform refuses it, `page` is shown again with the sentence and the typed fields (`refused`);
  * `page` is at the path of the form or above it, and gets the same parameters.
  */
 export const form = <F extends z.ZodType, P extends z.ZodObject = z.ZodObject<{}>>(

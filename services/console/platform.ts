@@ -40,7 +40,7 @@ export type PlatformRequest = {
   headers?: Readonly<Record<string, string>>;
 };
 
-/** Who asks: the person, the organization that they look at, and the address of their browser. */
+/** The person for whom the console asks, the organization that they look at, and the address of their browser. */
 export type Asker = { identity: Identity; organization: string | undefined; address: string };
 
 const answerWithinMs = 20_000;

@@ -22,7 +22,7 @@ export function roleIn(identity: Identity, organization: string): PersonRole | u
   return roles.toSorted((one, other) => (hasRole(one, other) ? -1 : 1))[0];
 }
 
-/** The organizations that a person is a member of. An operator sees all, of which these are none. Pure. */
+/** The organizations that a person is a member of. An operator sees all organizations, and is a member of none. Pure. */
 export const organizationsOf = (identity: Identity): string[] =>
   identity.kind === 'key'
     ? [identity.membership.organization]

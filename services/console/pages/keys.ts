@@ -177,7 +177,7 @@ const keyPage = page({ path: '/keys/:id', params }, async (visit) => {
     return {
       title: 'API key',
       status: 404,
-      content: empty('This key is not listed any more', html`<a href="${base}/keys">To all keys</a>`),
+      content: empty('This key is no longer listed', html`<a href="${base}/keys">To all keys</a>`),
     };
   const isValid = stateOf(key, now) === 'valid';
   const content = html`${pageHead(key.name === '' ? key.id : key.name, keyState(key, now))}

@@ -110,7 +110,7 @@ export const tableRow = <T>(columns: readonly Column<T>[], row: T, idOf?: (row: 
 export const attribute = (name: string, value: string | false | undefined): SafeHtml =>
   value === undefined || value === false ? html`` : html` ${name}="${value}"`;
 
-/** What stands where nothing is yet: why, and what fills it. */
+/** The text in place of an empty list: the reason, and the command that fills it. */
 export const empty = (title: string, advice: SafeHtml | string): SafeHtml =>
   html`<div class="empty"><p class="empty-title">${title}</p><div>${advice}</div></div>`;
 
@@ -145,7 +145,7 @@ type FieldOptions = {
   placeholder?: string;
 };
 
-/** A labelled text field. After a refusal it has what was typed. */
+/** A labelled text field. After a refusal it has the typed text. */
 export const textField = (
   name: string,
   { label, about, value = '', type = 'text', required, placeholder }: FieldOptions,
