@@ -23,6 +23,7 @@ import { organizationRoutes } from './directory/organization-routes.ts';
 import { whoamiRoute } from './directory/whoami-route.ts';
 import { discoveryRoutes } from './discovery/discovery-routes.ts';
 import { insightRoutes } from './discovery/insight-routes.ts';
+import { eventRoutes } from './events/event-routes.ts';
 import { exportRoutes } from './exports/export-routes.ts';
 import { signedDownloadRoutes } from './exports/signed-download.ts';
 import { siteRoutes } from './sites/site-routes.ts';
@@ -50,6 +51,7 @@ export const publicRoutes: readonly PublicRoute[] = [
   ...exportRoutes,
   ...siteRoutes,
   ...viewRoutes,
+  ...eventRoutes,
   ...auditRoutes,
   ...discoveryRoutes,
   ...insightRoutes,

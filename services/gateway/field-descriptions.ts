@@ -324,6 +324,8 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'getExportReport.severity': 'Only findings of this severity.',
   'getExportReport.limit': 'Maximum number of findings.',
   'listExports.status': 'Only exports in this state.',
+  'FollowingEvents.since': 'Start of the stream: what changes from then on is sent.',
+  'DomainDeployment.deployment': 'The deployment as it is now.',
   'listExports.since': 'Only exports created at this time or later: a date, or a time with offset.',
   'getExport.at': 'A revision, or a time with offset: the job as it was then.',
 

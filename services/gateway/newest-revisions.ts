@@ -34,7 +34,16 @@ export function changeWait(signal: AbortSignal) {
 }
 
 /** The state of something at a revision. `lost`: commits that were shown before, and that the log has lost. */
-type Revision = { revision: number; commitId: string; lost?: readonly { commitId: string }[] | undefined };
+export type Revision = { revision: number; commitId: string; lost?: readonly { commitId: string }[] | undefined };
+
+/** True if a state is newer than the one that was shown, or was made after the log lost that one. Pure. */
+export const isNewer = (
+  { revision, lost }: Revision,
+  shown: Pick<Revision, 'revision' | 'commitId'> | undefined,
+): boolean =>
+  shown === undefined ||
+  revision > shown.revision ||
+  (lost?.some(({ commitId }) => commitId === shown.commitId) ?? false);
 
 /**
  * The newest revision of something and then every newer one, until `signal` aborts. A slow reader gets the newest one and misses some in between. Updates
@@ -57,8 +66,7 @@ export async function* newestRevisions<T extends Revision>(
   let newest = first;
   const changes = changeWait(signal);
   const seen = (view: T): void => {
-    const isAfterLoss = view.lost?.some(({ commitId }) => commitId === newest?.commitId) ?? false;
-    if (newest !== undefined && view.revision <= newest.revision && !isAfterLoss) return;
+    if (!isNewer(view, newest)) return;
     newest = view;
     changes.tell();
   };

@@ -150,6 +150,7 @@ const tags = [
     description: 'Live sites of domains, their deployments and previews.',
   },
   { name: 'Static export', of: /^\/v1\/static-export\b/, description: 'A whole site as one archive.' },
+  { name: 'Events', of: /^\/v1\/events\b/, description: 'Changes of exports and deployments as they happen.' },
   { name: 'Assistant', of: /^\/discovery\b/, description: 'Questions, search and pages, for documentation sites.' },
   {
     name: 'Conversations',

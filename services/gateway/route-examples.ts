@@ -349,6 +349,11 @@ const examples: Readonly<Record<string, RouteExample>> = {
     params: { domain: 'docs', deployment: 6 },
     answer: { ...live, id: 8, cause: 'rolled-back' },
   },
+  followEvents: {
+    streams: {
+      'text/event-stream': `event: following\ndata: ${json({ since: time })}\n\nevent: export\ndata: ${json(completed)}\n\nevent: deployment\ndata: ${json({ domain: 'docs', deployment: running })}\n\n`,
+    },
+  },
   followSites: {
     headers: { 'X-Checks-Logins': '1' },
     streams: {

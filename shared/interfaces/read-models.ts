@@ -151,6 +151,8 @@ export const organizationKey = (organization: string): string => organization;
 export const apiKeyKey = (sha256: string): string => sha256;
 export const keyUseKey = (organization: string, keyId: string): string => `${organization}.${keyId}`;
 export const siteKey = (organization: string, domain: string): string => `${organization}.${domain}`;
+/** The organization in the key of a job or a site. */
+export const organizationIn = (key: string): string => key.slice(0, key.indexOf('.'));
 export const contentsKey = (organization: string, domain: string): string => `${organization}.${domain}`;
 /** `month` is `yyyy-mm`, in UTC. */
 export const usageKey = (organization: string, month: string): string => `${organization}.${month}`;

@@ -111,6 +111,17 @@ describeWithServers(['nats-server'], 'the description of a running installation'
         expect(text).toContain('event: site\ndata: {"site":');
       };
 
+      /** The same for the events of the organization. */
+      const followedEvents = async (key: string) => {
+        sent.add('followEvents');
+        const stop = new AbortController();
+        const headers = { authorization: `Bearer ${key}` };
+        const answer = await fetch(`${baseUrl}/v1/events`, { headers, signal: stop.signal });
+        const { value } = (await answer.body?.pipeThrough(new TextDecoderStream()).getReader().read()) ?? {};
+        stop.abort();
+        expect(value).toMatch(/^event: following\ndata: \{"since":/);
+      };
+
       const { operatorToken } = harness.installation.secrets;
       const created = (await send('createOrganization', operatorToken)).json();
       const key: string = created.adminKey.key;
@@ -192,6 +203,7 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       const hostKey = harness.installation.secrets.siteKey;
       await send('signSiteLink', hostKey, { body: { site: `${org}/docs`, jobId: first.jobId } });
       await followed(hostKey);
+      await followedEvents(key);
       const reader = { org, domain: 'docs' };
       expect((await send('searchSite', hostKey, { ids: reader })).json()).not.toEqual([]);
       await send('readSitePage', hostKey, { ids: reader });

@@ -23,6 +23,7 @@ export const ownTitles: Readonly<Record<string, string>> = {
   openSite: 'Open a site',
   closeSite: 'Close a site',
   deploy: 'Deploy again',
+  followEvents: 'Follow exports and deployments',
   followSites: 'Follow all sites',
   signSiteLink: 'Sign a link for a host',
   findSiteHost: 'Find a host name',

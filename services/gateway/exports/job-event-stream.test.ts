@@ -19,6 +19,7 @@ test('an older update changes nothing, but one that was made after the log lost 
       show = listener;
       return () => {};
     },
+    watchAll: () => () => {},
     close: () => {},
   };
   const stop = new AbortController();

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Logger } from 'pino';
 import type { ServedSite, SitesFeedEvent } from '#shared/interfaces/http/sites.ts';
-import { type SiteDocument, siteKey } from '#shared/interfaces/read-models.ts';
+import { organizationIn, type SiteDocument, siteKey } from '#shared/interfaces/read-models.ts';
 import { type DocumentStore, keepFollowing } from '#shared/messaging/read-models.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
@@ -19,6 +19,8 @@ export type SitesFeed = {
   liveSite(organization: string, domain: string): Promise<ServedSite | undefined>;
   /** Calls `listener` at each change of a domain's site, until the returned function is called. `key` is the key of the site's document. */
   onChange(key: string, listener: (document: SiteDocument) => void): () => void;
+  /** The same for the sites of all domains of an organization. */
+  onChangeOfAny(organization: string, listener: (document: SiteDocument) => void): () => void;
 };
 
 const knownWithinMs = 6_000;
@@ -73,7 +75,8 @@ export function sitesFeed(
       unseen.delete(each.key);
       if (each.kind === 'put') {
         change(each.key, servedSites(base, each.document.state));
-        for (const listener of listeners.get(each.key) ?? []) listener(each.document);
+        for (const key of [each.key, anyOf(organizationIn(each.key))])
+          for (const listener of listeners.get(key) ?? []) listener(each.document);
       }
       if (each.kind === 'removed') change(each.key, []);
       if (each.kind === 'unreadable') logger.error({ key: each.key }, `a site cannot be read: ${each.problem}`);
@@ -98,6 +101,17 @@ export function sitesFeed(
       () => new ApiError('unavailable', undefined, { retryAfterSeconds: 2 }),
     );
   }
+
+  const onChange: SitesFeed['onChange'] = (key, listener) => {
+    // Listeners are not called while the sites are unknown. Callers also read the site at intervals.
+    void ready().catch(() => {});
+    const ofKey = listeners.get(key) ?? new Set();
+    listeners.set(key, ofKey.add(listener));
+    return () => {
+      ofKey.delete(listener);
+      if (ofKey.size === 0 && listeners.get(key) === ofKey) listeners.delete(key);
+    };
+  };
 
   return {
     async *events(signal) {
@@ -132,15 +146,10 @@ export function sitesFeed(
       await ready();
       return known.get(siteKey(organization, domain))?.get(`${organization}/${domain}`);
     },
-    onChange(key, listener) {
-      // Listeners are not called while the sites are unknown. Callers also read the site at intervals.
-      void ready().catch(() => {});
-      const ofKey = listeners.get(key) ?? new Set();
-      listeners.set(key, ofKey.add(listener));
-      return () => {
-        ofKey.delete(listener);
-        if (ofKey.size === 0 && listeners.get(key) === ofKey) listeners.delete(key);
-      };
-    },
+    onChange,
+    onChangeOfAny: (organization, listener) => onChange(anyOf(organization), listener),
   };
 }
+
+/** The key of all sites of an organization, whose form no site's key has. */
+const anyOf = (organization: string): string => `${organization}.>`;
