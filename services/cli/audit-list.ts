@@ -4,7 +4,7 @@ import { auditActions, type AuditEntry } from '#shared/contracts/audit-entry.ts'
 import { auditAreas, type AuditList } from '#shared/interfaces/http/audit.ts';
 import { type ServerCommandOptions, wholeNumber, withConnection } from './command-options.ts';
 import { connect } from './connection.ts';
-import { counted, formatBytes, printable } from './format.ts';
+import { counted, formatBytes, printable } from '#shared/runtime/figures.ts';
 import { aligned, createOutput, type Paint, paintFor, type PaintStyle, terminalWidth } from './terminal.ts';
 
 type Options = ServerCommandOptions & {

@@ -7,7 +7,7 @@ import { maxSpecificationBytes } from '#shared/docs/reference/specification-limi
 import { addressRange, addressRanges, covers, isLinkLocal } from '#shared/http/address-ranges.ts';
 import { guardedLookup, literalAddress } from '#shared/http/guarded-lookup.ts';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
-import { formatBytes } from './format.ts';
+import { formatBytes } from '#shared/runtime/figures.ts';
 
 /** An API description cannot be fetched, or the answer is not one. The message ends the sentence "<address> cannot be used: …". */
 export class NotFetched extends Error {

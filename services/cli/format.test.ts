@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatBytes, formatDuration, formatNumber } from './format.ts';
+import { formatBytes, formatDuration, formatNumber } from '#shared/runtime/figures.ts';
 
 test.each([
   [0, '0 s'],

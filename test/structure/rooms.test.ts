@@ -55,6 +55,7 @@ const floors = [
   ['embedding'],
   ['search'],
   ['docs'],
+  ['timeline'],
 ];
 
 const floorsText = floors.map((rooms) => rooms.join(', ')).join(' < ');

@@ -12,7 +12,7 @@ import { openObjectStore } from '#shared/storage/open-object-store.ts';
 import { auditListCommand } from '../audit-list.ts';
 import { auditKeyOf, withBus, withinDeadline, withLocalObjects } from '../bus-connection.ts';
 import { type BusCommandOptions, parsed, withBusOptions } from '../command-options.ts';
-import { counted } from '../format.ts';
+import { counted } from '#shared/runtime/figures.ts';
 import { createOutput } from '../terminal.ts';
 
 /** Number of problems that are printed; `--json` has them all. */

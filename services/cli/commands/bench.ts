@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type ConnectionOptions, connect } from '../connection.ts';
 import { numberBetween, wholeNumber, withConnection } from '../command-options.ts';
 import { folderProject } from '../folder-project.ts';
-import { counted, printable } from '../format.ts';
+import { counted, printable } from '#shared/runtime/figures.ts';
 import { domainSite } from '../search-bench/domain-site.ts';
 import {
   type AskedPage,

@@ -7,7 +7,7 @@ import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { withBus, withinDeadline } from '../bus-connection.ts';
 import { type BusCommandOptions, parsed, withBusOptions } from '../command-options.ts';
-import { counted, printable } from '../format.ts';
+import { counted, printable } from '#shared/runtime/figures.ts';
 import {
   idOf,
   letterHistory,

@@ -5,12 +5,12 @@ import { jobPath } from '../api-client.ts';
 import { checkTarget } from '../check-target.ts';
 import { type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect } from '../connection.ts';
-import { counted } from '../format.ts';
+import { counted } from '#shared/runtime/figures.ts';
 import { createOutput, paintFor, terminalWidth } from '../terminal.ts';
 import { timelineHtml } from '../timeline/timeline-html.ts';
-import { timelineOf } from '../timeline/timeline-of.ts';
+import { timelineOf } from '#shared/timeline/timeline-of.ts';
 import { timelineText } from '../timeline/timeline-text.ts';
-import { eventLine } from '../timeline/words.ts';
+import { eventLine } from '#shared/timeline/words.ts';
 
 type Options = ServerCommandOptions & { list: boolean; html?: string };
 

@@ -8,7 +8,7 @@ import { checkTarget } from '../check-target.ts';
 import { choiceList, type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect, domainOrLocal } from '../connection.ts';
 import { downloadVerified, type ExportRequest, signBundleLink, startExport, waitForExport } from '../export-client.ts';
-import { counted } from '../format.ts';
+import { counted } from '#shared/runtime/figures.ts';
 import { createOutput, type Output, progressBar } from '../terminal.ts';
 
 type ExportOptions = ServerCommandOptions & {

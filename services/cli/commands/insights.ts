@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Insights } from '#shared/interfaces/http/insights.ts';
 import { type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
 import { connect } from '../connection.ts';
-import { counted, formatNumber, printable } from '../format.ts';
+import { counted, formatNumber, printable } from '#shared/runtime/figures.ts';
 import { aligned, createOutput, type Paint, type PaintStyle, paintFor, terminalWidth } from '../terminal.ts';
 
 type Options = ServerCommandOptions & { days?: number; limit?: number };

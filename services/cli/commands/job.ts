@@ -3,7 +3,7 @@ import type { ExportReport, Finding } from '#shared/interfaces/http/exports.ts';
 import { type ApiClient, jobPath } from '../api-client.ts';
 import { type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
 import { connect } from '../connection.ts';
-import { formatNumber, printable } from '../format.ts';
+import { formatNumber, printable } from '#shared/runtime/figures.ts';
 import { createOutput } from '../terminal.ts';
 
 type ReportOptions = ServerCommandOptions & { page?: string; severity?: string; limit: number };

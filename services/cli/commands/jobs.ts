@@ -5,7 +5,7 @@ import { type ApiClient, jobPath, retryWhileAway } from '../api-client.ts';
 import { type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
 import { connect } from '../connection.ts';
 import { ExportFailed, followJob } from '../export-client.ts';
-import { formatDuration, formatNumber, printable } from '../format.ts';
+import { formatDuration, formatNumber, printable } from '#shared/runtime/figures.ts';
 import {
   aligned,
   createOutput,

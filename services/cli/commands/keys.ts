@@ -9,7 +9,7 @@ import {
   withConnection,
 } from '../command-options.ts';
 import { connect } from '../connection.ts';
-import { counted, printable } from '../format.ts';
+import { counted, printable } from '#shared/runtime/figures.ts';
 import { createOutput, textTable } from '../terminal.ts';
 
 type CreateOptions = ServerCommandOptions & {

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type SearchAnswer, searchNoticeHeader } from '#shared/interfaces/http/assistant.ts';
 import { numberBetween, type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
 import { connect } from '../connection.ts';
-import { printable } from '../format.ts';
+import { printable } from '#shared/runtime/figures.ts';
 import { createOutput, textTable } from '../terminal.ts';
 
 type Options = ServerCommandOptions & {

@@ -5,7 +5,7 @@ import type { DeploymentList, DeploymentView, SiteView } from '#shared/interface
 import { type ApiClient, foundOrNone } from '../api-client.ts';
 import { type ServerCommandOptions, wholeNumber, withConnection } from '../command-options.ts';
 import { connect, domainOrLocal } from '../connection.ts';
-import { formatBytes, formatNumber, printable } from '../format.ts';
+import { formatBytes, formatNumber, printable } from '#shared/runtime/figures.ts';
 import { followDeployments } from '../follow-deployments.ts';
 import { loginBody, loginKinds, type LoginOptions, passwordSource, protectedSites } from '../site-login.ts';
 import { type SiteOptions, siteSettings } from '../site-settings.ts';

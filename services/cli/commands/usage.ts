@@ -3,7 +3,7 @@ import { type SomeUsageFigures, type UsageFigureName, usageFigureNames } from '#
 import type { Usage } from '#shared/interfaces/http/audit.ts';
 import { type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect } from '../connection.ts';
-import { formatBytes, formatNumber } from '../format.ts';
+import { formatBytes, formatNumber } from '#shared/runtime/figures.ts';
 import { aligned, createOutput, type Paint, paintFor, terminalWidth } from '../terminal.ts';
 
 type Options = ServerCommandOptions & { month?: string; months?: string };

@@ -1,5 +1,5 @@
 import type { Paint, PaintStyle } from '../terminal.ts';
-import type { Bar, Lane, Phase, Trouble } from './timeline.ts';
+import type { Bar, Lane, Phase, Trouble } from '#shared/timeline/timeline.ts';
 
 /** One character of a row: a stretch of the job's time. */
 export type Cell = { glyph: string; style?: PaintStyle };

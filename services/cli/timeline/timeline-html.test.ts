@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { exampleHistory, exampleStart, historyAfterPlan } from '../../../test/support/example-history.ts';
 import { timelineHtml } from './timeline-html.ts';
-import { timelineOf } from './timeline-of.ts';
+import { timelineOf } from '#shared/timeline/timeline-of.ts';
 
 const now = new Date(Date.parse(exampleStart) + 2_500);
 const example = timelineHtml(timelineOf(exampleHistory(), now));

@@ -1,12 +1,10 @@
-import type { Element, ElementContent, Nodes } from 'hast';
+import type { Element, ElementContent } from 'hast';
 import { h } from 'hastscript';
-import { voidElements } from '#shared/docs/render/content/write-content.ts';
-import { escapeHtmlText } from '#shared/docs/render/html.ts';
-import { attributesText } from '#shared/docs/render/sanitize/safe-attributes.ts';
-import { counted, formatBytes, formatDuration, formatNumber } from '../format.ts';
-import { chart, troubleIcon } from './chart-html.ts';
+import { counted, formatBytes, formatDuration, formatNumber } from '#shared/runtime/figures.ts';
+import { chart, troubleIcon } from '#shared/timeline/chart.ts';
 import { timelineStyle } from './timeline-style.ts';
-import type { Timeline } from './timeline.ts';
+import { drawnHtml } from '#shared/timeline/drawn-html.ts';
+import type { Timeline } from '#shared/timeline/timeline.ts';
 import {
   eventFacts,
   momentOf,
@@ -16,7 +14,7 @@ import {
   titleOf,
   totalsSentence,
   troubleSentence,
-} from './words.ts';
+} from '#shared/timeline/words.ts';
 
 const allowed = "default-src 'none'; style-src 'unsafe-inline'";
 
@@ -35,19 +33,7 @@ export function timelineHtml(timeline: Timeline): string {
       h('main', [heading(timeline), figures(timeline), chart(timeline), ...troubleList(timeline), eventList(timeline)]),
     ]),
   ]);
-  return `<!doctype html>\n${written(page)}\n`;
-}
-
-/** Names of elements and attributes are constants of ours, and so is the raw style sheet. Everything else is escaped. */
-function written(node: Nodes, inDrawing = false): string {
-  if (node.type === 'text') return escapeHtmlText(node.value);
-  if (node.type === 'raw') return node.value;
-  if (node.type !== 'element') return '';
-  const { tagName, properties, children } = node;
-  const isDrawn = inDrawing || tagName === 'svg';
-  const start = `<${tagName}${attributesText(properties, isDrawn)}>`;
-  if (voidElements.has(tagName)) return start;
-  return `${start}${children.map((child) => written(child, isDrawn)).join('')}</${tagName}>`;
+  return `<!doctype html>\n${drawnHtml(page).text}\n`;
 }
 
 function heading(timeline: Timeline): Element {

@@ -1,12 +1,13 @@
-/** Style sheet of the timeline, light and dark, from phone to desktop. Colour is used only where it has a meaning. */
-export const timelineStyle = `
+import { chartStyle } from '#shared/timeline/chart-style.ts';
+
+/** Style sheet of the file with a timeline, light and dark, from phone to desktop. */
+export const timelineStyle = `${chartStyle}
 :root {
   --ground: oklch(0.985 0.003 262); --surface: #fff; --text: oklch(0.25 0.02 262); --muted: oklch(0.5 0.02 262);
   --line: oklch(0.25 0.03 262 / 0.1); --idle: oklch(0.25 0.03 262 / 0.3);
   --queued: oklch(0.87 0.01 262); --chunk: oklch(0.58 0.15 262); --reused: oklch(0.84 0.06 262);
   --again: oklch(0.74 0.15 70); --closing: oklch(0.6 0.15 310); --bundle: oklch(0.62 0.1 190);
   --good: oklch(0.5 0.12 155); --bad: oklch(0.56 0.19 27); --warn: oklch(0.6 0.14 60); --on-phase: #fff;
-  --names: 200px; --gap: 20px;
 }
 @media (prefers-color-scheme: dark) {
   :root {
@@ -46,38 +47,6 @@ h1 .label { font-weight: 400; color: var(--muted); margin-left: 0.35em; }
 .figures dd { font-size: 22px; line-height: 30px; font-weight: 600; letter-spacing: -0.01em; font-variant-numeric: tabular-nums; }
 .figures small { display: block; font-weight: 400; letter-spacing: 0; line-height: 18px; min-height: 18px; }
 
-.chart { position: relative; margin-top: 16px; padding: 48px 24px 20px; border: 1px solid var(--line); border-radius: 14px; background: var(--surface); }
-.ticks { position: absolute; inset: 20px 24px 20px calc(24px + var(--names) + var(--gap)); }
-.ticks span { position: absolute; top: 0; bottom: 0; border-left: 1px solid var(--line); }
-.ticks b { display: block; padding-left: 6px; font: inherit; font-size: 12px; line-height: 14px; color: var(--muted); white-space: nowrap; font-variant-numeric: tabular-nums; }
-.ticks .late b { position: absolute; right: 0; padding: 0 6px 0 0; }
-.row { position: relative; display: grid; grid-template-columns: var(--names) 1fr; column-gap: var(--gap); align-items: center; padding: 9px 0; }
-.row + .row { border-top: 1px solid var(--line); }
-.name { font-size: 14px; line-height: 20px; min-width: 0; overflow-wrap: anywhere; }
-.name small { display: block; line-height: 18px; }
-.phases .name, .trouble .name { color: var(--muted); }
-svg { display: block; overflow: visible; }
-.phase { fill: var(--phase); background: var(--phase); stroke: var(--surface); stroke-width: 1px; }
-.queued { --phase: var(--queued); } .rendering { --phase: var(--chunk); } .closing { --phase: var(--closing); } .joining { --phase: var(--bundle); }
-.phases rect { rx: 4px; }
-.phases text { font-size: 12px; font-weight: 550; fill: var(--on-phase); pointer-events: none; }
-.bar { fill: var(--fill); background: var(--fill); rx: 3px; stroke: var(--surface); stroke-width: 1px; }
-.chunk { --fill: var(--chunk); } .again { --fill: var(--again); } .closing { --fill: var(--closing); } .bundle { --fill: var(--bundle); }
-.chunk.reused { --fill: var(--reused); }
-.bar.closing.reused { fill-opacity: 0.5; }
-g:hover > .bar, g:hover > .phase { filter: brightness(1.12); }
-.wait rect { fill: transparent; }
-.wait line { stroke: var(--idle); stroke-width: 2px; stroke-linecap: round; stroke-dasharray: 0.1 7; }
-.sign circle { fill: var(--surface); stroke: currentColor; stroke-width: 1.5px; }
-.sign path { fill: none; stroke: currentColor; stroke-width: 1.5px; stroke-linecap: round; stroke-linejoin: round; }
-.sign.failed { color: var(--bad); } .sign.timed-out, .sign.segment-lost { color: var(--warn); }
-.mend { stroke: var(--good); stroke-width: 1.5px; } .mended { fill: var(--good); }
-
-.legend { position: relative; list-style: none; display: flex; flex-wrap: wrap; gap: 4px 20px; padding: 16px 0 0; border-top: 1px solid var(--line); font-size: 13px; line-height: 22px; color: var(--muted); background: var(--surface); }
-.legend li { display: flex; align-items: center; gap: 8px; white-space: nowrap; }
-.swatch { width: 12px; height: 12px; border-radius: 3px; }
-.swatch.waiting { height: 0; width: 18px; border-radius: 0; border-top: 2px dotted var(--idle); }
-
 .troubles { list-style: none; padding: 0; border-top: 1px solid var(--line); }
 .troubles li { display: grid; grid-template-columns: 72px 18px 1fr; column-gap: 12px; padding: 9px 0; border-bottom: 1px solid var(--line); }
 .troubles time { text-align: right; color: var(--muted); font-variant-numeric: tabular-nums; }
@@ -101,14 +70,9 @@ thead th:nth-child(-n+2) { text-align: right; }
   main { padding: 28px 16px 48px; }
   h1 { font-size: 26px; line-height: 34px; }
   .figures { grid-template-columns: repeat(2, 1fr); }
-  .chart { padding: 44px 16px 16px; --names: 0px; --gap: 0px; }
-  .ticks { inset: 18px 16px 16px 16px; } .ticks .odd b { display: none; }
-  .row { display: block; } .row .track { padding-top: 6px; }
-  .name { display: inline-block; position: relative; background: var(--surface); padding-right: 8px; }
   .meta { display: grid; gap: 2px; }
-  .phases text { display: none; }
   .troubles li { grid-template-columns: 18px 1fr; } .troubles time { grid-column: 2; grid-row: 1; text-align: left; } .troubles .sign { grid-row: 1 / span 2; } .troubles p { grid-column: 2; }
   thead { display: none; } tr { display: block; padding: 8px 0; border-bottom: 1px solid var(--line); } td { display: inline; padding: 0 8px 0 0; border: 0; } .facts { display: block; }
 }
-@media print { body { background: #fff; } .chart, .figures { break-inside: avoid; } }
+@media print { body { background: #fff; } .figures { break-inside: avoid; } }
 `;

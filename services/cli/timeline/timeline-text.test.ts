@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { noPaint, type Paint } from '../terminal.ts';
 import { exampleHistory, exampleStart, historyAfterPlan } from '../../../test/support/example-history.ts';
-import { timelineOf } from './timeline-of.ts';
+import { timelineOf } from '#shared/timeline/timeline-of.ts';
 import { timelineText } from './timeline-text.ts';
 
 const now = new Date(Date.parse(exampleStart) + 2_500);

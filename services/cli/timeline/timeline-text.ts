@@ -1,4 +1,4 @@
-import { formatDuration, printable } from '../format.ts';
+import { formatDuration, printable } from '#shared/runtime/figures.ts';
 import type { Paint, PaintStyle } from '../terminal.ts';
 import {
   barCell,
@@ -14,7 +14,7 @@ import {
   troubleStrip,
   waitCell,
 } from './cells.ts';
-import { ticksOf, type Timeline, type Trouble } from './timeline.ts';
+import { ticksOf, type Timeline, type Trouble } from '#shared/timeline/timeline.ts';
 import {
   bundleSentence,
   laneSentence,
@@ -28,7 +28,7 @@ import {
   totalsSentence,
   troubleSentence,
   workerName,
-} from './words.ts';
+} from '#shared/timeline/words.ts';
 
 const narrowestColumns = 48;
 const widestColumns = 200;

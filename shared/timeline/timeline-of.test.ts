@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exampleHistory, exampleStart, historyAfterPlan } from '../../../test/support/example-history.ts';
+import { exampleHistory, exampleStart, historyAfterPlan } from '../../test/support/example-history.ts';
 import { timelineOf } from './timeline-of.ts';
 import { ticksOf } from './timeline.ts';
 

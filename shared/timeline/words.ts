@@ -1,5 +1,5 @@
 import type { HistoryEntry } from '#shared/interfaces/http/exports.ts';
-import { counted, formatBytes, formatDuration, formatNumber, printable } from '../format.ts';
+import { counted, formatBytes, formatDuration, formatNumber, printable } from '#shared/runtime/figures.ts';
 import { type Bar, type Lane, lengthMs, type Phase, type Timeline, type Trouble } from './timeline.ts';
 
 /** The texts that both pictures share. All functions are pure. */

@@ -1,6 +1,6 @@
 import type { Element } from 'hast';
 import { h, s } from 'hastscript';
-import { formatDuration } from '../format.ts';
+import { formatDuration } from '#shared/runtime/figures.ts';
 import { type Bar, type Lane, type Phase, type Span, ticksOf, type Timeline, type Trouble } from './timeline.ts';
 import {
   barSentence,
@@ -22,9 +22,16 @@ const roomForName = 0.18;
 /** Position from which a label extends to the left; before it, to the right. */
 const roomForLateLabel = 0.16;
 
-/** The picture itself. Positions are percentages of the job's time, so it fits any width. Pure. */
+/** Share of the width below which a bar is drawn with the least width that is visible. */
+const leastShare = 0.004;
+const leastPixels = 3;
+
+/**
+ * The picture itself, for `chartStyle`. Positions are percentages of the job's time, so it fits any width. It has no styles of its own, which a strict
+ * content security policy would forbid. Pure.
+ */
 export function chart(timeline: Timeline): Element {
-  const at = (ms: number) => percent(ms, timeline.durationMs);
+  const at = scaleOf(timeline.durationMs);
   return h('section.chart', { ariaLabel: 'Timeline' }, [
     ticks(timeline.durationMs, at),
     row('phases', h('span', 'Phases'), phaseTrack(timeline, at)),
@@ -42,10 +49,15 @@ export function chart(timeline: Timeline): Element {
   ]);
 }
 
-type At = (ms: number) => string;
+/** The horizontal position of a time, and the visible width of a duration. */
+type At = ((ms: number) => string) & { width: (ms: number) => string };
 
-const percent = (ms: number, durationMs: number): string =>
-  `${Number(((Math.max(0, ms) / Math.max(1, durationMs)) * 100).toFixed(3))}%`;
+function scaleOf(durationMs: number): At {
+  const share = (ms: number): number => Math.max(0, ms) / Math.max(1, durationMs);
+  const percent = (ms: number): string => `${Number((share(ms) * 100).toFixed(3))}%`;
+  const width = (ms: number): string => (share(ms) < leastShare ? String(leastPixels) : percent(ms));
+  return Object.assign(percent, { width });
+}
 
 const row = (kind: string, name: Element, track: Element): Element =>
   h('div', { className: ['row', kind] }, [h('div.name', [name]), h('div.track', [track])]);
@@ -53,19 +65,14 @@ const row = (kind: string, name: Element, track: Element): Element =>
 function ticks(durationMs: number, at: At): Element {
   const moments = ticksOf(durationMs, mostTicks);
   const hasRoomForLate = (moments[1] ?? durationMs) / Math.max(1, durationMs) >= roomForLateLabel;
-  return h(
-    'div.ticks',
-    { ariaHidden: 'true' },
-    moments.map((ms, index) => {
-      const isLate = ms > durationMs * 0.92;
-      const className = [...(index % 2 === 1 ? ['odd'] : []), ...(isLate ? ['late'] : [])];
-      return h(
-        'span',
-        { className, style: `left:${at(ms)}` },
-        isLate && !hasRoomForLate ? [] : [h('b', formatDuration(ms))],
-      );
-    }),
-  );
+  const lines = moments.flatMap((ms, index) => {
+    const isLate = ms > durationMs * 0.92;
+    const line = s('line', { x1: at(ms), x2: at(ms), y1: '0', y2: '100%' });
+    if (isLate && !hasRoomForLate) return [line];
+    const className = [...(index % 2 === 1 ? ['odd'] : []), ...(isLate ? ['late'] : [])];
+    return [line, s('text', { className, x: at(ms), y: 11, dx: isLate ? -6 : 6 }, formatDuration(ms))];
+  });
+  return h('div.ticks', { ariaHidden: 'true' }, [s('svg', { width: '100%', height: '100%' }, lines)]);
 }
 
 function phaseTrack({ phases, durationMs }: Timeline, at: At): Element {
@@ -104,10 +111,9 @@ function barBlock(bar: Bar, y: number, at: At): Element {
   ]);
 }
 
-/** The minimum width keeps short spans visible. */
 function block(className: string[], span: Span, y: number, height: number, at: At): Element {
-  const style = `width:max(${at(span.endMs - span.startMs)},3px)`;
-  return s('rect', { className, x: at(span.startMs), y, height, style });
+  const width = at.width(span.endMs - span.startMs);
+  return s('rect', { className, x: at(span.startMs), y, width, height });
 }
 
 function waiting(wait: Span, height: number, at: At): Element {
