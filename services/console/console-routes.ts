@@ -1,3 +1,4 @@
+import { domainRoutes } from './pages/domains/domain-routes.ts';
 import { findPage } from './pages/find.ts';
 import { keyRoutes } from './pages/keys.ts';
 import { organizationsPage } from './pages/organizations.ts';
@@ -5,4 +6,10 @@ import { overviewPage } from './pages/overview.ts';
 import type { ConsoleRoute } from './page.ts';
 
 /** All pages, forms and streams of the console, except for signing in and out. */
-export const consoleRoutes: readonly ConsoleRoute[] = [overviewPage, findPage, ...keyRoutes, organizationsPage];
+export const consoleRoutes: readonly ConsoleRoute[] = [
+  overviewPage,
+  findPage,
+  ...domainRoutes,
+  ...keyRoutes,
+  organizationsPage,
+];

@@ -154,6 +154,7 @@ describe('signing in', () => {
 const addressOf = ({ path, of }: (typeof consoleRoutes)[number], org: string): string =>
   `${of === 'installation' ? '' : `/o/${org}`}${path === '/' ? '' : path}`
     .replace(':id', `key_${'0'.repeat(16)}`)
+    .replace(':contentVersion', `cv_${'0'.repeat(32)}`)
     .replace(':jobId', `se_${'0'.repeat(22)}`)
     .replaceAll(/:\w+/g, 'x');
 

@@ -24,6 +24,7 @@ export type Surroundings = {
 /** The pages of an organization that its navigation and the search name: path below `/o/<organization>`, words, icon. */
 export const sections = [
   ['', 'Overview', 'layout-dashboard'],
+  ['/domains', 'Domains', 'book-marked'],
   ['/keys', 'API keys', 'key-round'],
 ] as const;
 

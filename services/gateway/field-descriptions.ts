@@ -322,6 +322,7 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'findings.column': 'Column in the line.',
   'getExportReport.page': 'Only findings of this page.',
   'getExportReport.severity': 'Only findings of this severity.',
+  'getExportReport.code': 'Only findings with this code, such as `broken-link`.',
   'getExportReport.limit': 'Maximum number of findings.',
   'listExports.status': 'Only exports in this state.',
   'FollowingEvents.since': 'Start of the stream: what changes from then on is sent.',

@@ -51,9 +51,10 @@ test.each([1, 2, 3, 5, 6])('answers of %i findings together have each finding on
   expect(seen).toEqual(all);
 });
 
-test('findings of one page or severity are counted alone', () => {
+test('findings of one page, severity or code are counted alone', () => {
   expect(lines(answerFrom('se_x', report, { ...query, page: '/a' }))).toEqual(['a: first', 'a: second']);
   expect(lines(answerFrom('se_x', report, { ...query, page: 'constructor' }))).toEqual([]);
+  expect(lines(answerFrom('se_x', report, { ...query, code: 'broken-link' }))).toEqual([all[4]]);
   expect(lines(answerFrom('se_x', report, { limit: 1, severity: 'warning', cursor: '1' }))).toEqual(['b: third']);
   expect(answerFrom('se_x', report, { limit: 1, cursor: '999999999' }).pages).toEqual([]);
 });

@@ -75,7 +75,7 @@ type PageFinding = { path: string | undefined; finding: Finding };
 export function answerFrom(
   jobId: string,
   report: StoredReport,
-  { page, severity, cursor = '0', limit }: ExportReportQuery,
+  { page, severity, code, cursor = '0', limit }: ExportReportQuery,
 ): ExportReport {
   const wanted = page?.replace(/^\/+/, '');
   const from = Number(cursor);
@@ -83,8 +83,8 @@ export function answerFrom(
   let at = 0;
   let isMore = false;
   for (const { path, finding } of findingsOf(report)) {
-    if ((severity !== undefined && finding.severity !== severity) || (wanted !== undefined && path !== wanted))
-      continue;
+    if (severity !== undefined && finding.severity !== severity) continue;
+    if ((code !== undefined && finding.code !== code) || (wanted !== undefined && path !== wanted)) continue;
     at += 1;
     if (at <= from) continue;
     isMore = at > from + limit;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { html } from '#shared/docs/render/html.ts';
-import { apiKeyListSchema } from '#shared/interfaces/http/directory.ts';
+import { apiKeyListSchema, whoamiSchema } from '#shared/interfaces/http/directory.ts';
 import { page } from '../page.ts';
 import { sections } from '../shell.ts';
 import { empty, pageHead } from '../pieces/pieces.ts';
@@ -10,11 +10,15 @@ const mostFound = 20;
 
 type Found = { to: string; words: string; kind: string };
 
-/** Finds API keys and pages of the console by a part of their name. The command palette shows the same list. */
+/** Finds domains, API keys and pages of the console by a part of their name. The command palette shows the same list. */
 export const findPage = page({ path: '/find', query }, async ({ ask, base, query: { q } }) => {
-  const { apiKeys } = await ask({ path: '/v1/api-keys' }, apiKeyListSchema);
+  const [{ apiKeys }, { domains }] = await Promise.all([
+    ask({ path: '/v1/api-keys' }, apiKeyListSchema),
+    ask({ path: '/v1/whoami' }, whoamiSchema),
+  ]);
   const all: Found[] = [
     ...sections.map(([path, words]) => ({ to: base + path, words, kind: 'page' })),
+    ...domains.map(({ domain }) => ({ to: `${base}/domains/${domain}`, words: domain, kind: 'domain' })),
     ...apiKeys.map(({ id, name }) => ({ to: `${base}/keys/${id}`, words: name === '' ? id : name, kind: 'API key' })),
   ];
   const wanted = q.toLowerCase();

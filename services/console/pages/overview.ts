@@ -2,10 +2,15 @@ import { html } from '#shared/docs/render/html.ts';
 import { exportListSchema } from '#shared/interfaces/http/exports.ts';
 import { whoamiSchema } from '#shared/interfaces/http/directory.ts';
 import { page } from '../page.ts';
-import { command, empty, id, pageHead, state, table, time, toneOf } from '../pieces/pieces.ts';
+import { domainFacts, domainTable } from './domains/domain-list.ts';
+import { command, empty, id, pageHead, plural, state, table, time, toneOf } from '../pieces/pieces.ts';
 
-/** The organization at a glance: its domains, and its newest exports. */
-export const overviewPage = page({ path: '/' }, async ({ ask, now }) => {
+/** Each domain costs three questions to the platform. */
+const domainsShown = 10;
+
+/** The organization at a glance: its domains with their sites, and its newest exports. */
+export const overviewPage = page({ path: '/' }, async (visit) => {
+  const { ask, base, now } = visit;
   const [{ organization, domains }, { jobs }] = await Promise.all([
     ask({ path: '/v1/whoami' }, whoamiSchema),
     ask({ path: '/v1/static-export/jobs', query: { limit: 5 } }, exportListSchema),
@@ -18,17 +23,7 @@ ${
         'There is no domain yet',
         html`An operator adds one.${command(`npm run bindery -- orgs add-domain ${organization.id} docs`)}`,
       )
-    : table(
-        'Domains',
-        [
-          { title: 'Domain', cell: ({ domain }) => domain },
-          {
-            title: 'Host names',
-            cell: ({ hosts }) => (hosts.length === 0 ? html`<span class="quiet">none</span>` : hosts.join(', ')),
-          },
-        ],
-        domains,
-      )
+    : html`${domainTable(visit, await domainFacts(visit, domains.slice(0, domainsShown)))}${domains.length > domainsShown ? html`<p><a href="${base}/domains">All ${plural(domains.length, 'domain')}</a></p>` : ''}`
 }</section>
 <section aria-labelledby="exports"><h2 id="exports">Newest exports</h2>
 ${

@@ -92,7 +92,7 @@ export const table = <T>(
   rows: readonly T[],
   idOf?: (row: T) => string,
 ): SafeHtml =>
-  html`<div class="wide" role="region" aria-label="${caption}" tabindex="0"><table><caption class="unseen">${caption}</caption>
+  html`<div class="wide" role="group" aria-label="${caption}" tabindex="0"><table><caption class="unseen">${caption}</caption>
 <thead><tr>${columns.map(
     ({ title, isNumber, sort }) =>
       html`<th scope="col"${attribute('class', isNumber && 'number')}${attribute('aria-sort', sort?.is)}>${sort === undefined ? title : html`<a href="${sort.to}">${title}</a>`}</th>`,

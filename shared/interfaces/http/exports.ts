@@ -191,6 +191,8 @@ export const exportReportQuerySchema = z.strictObject({
   page: z.string().min(1).max(1024).optional(),
   /** Limits the findings to this severity. */
   severity: diagnosticSchema.shape.severity.optional(),
+  /** Limits the findings to this code, such as `broken-link`. */
+  code: diagnosticSchema.shape.code.max(100).optional(),
   /** `nextCursor` of the previous answer. */
   cursor: z
     .string()

@@ -1,0 +1,309 @@
+import { Readable } from 'node:stream';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { z } from 'zod';
+import { html, type SafeHtml } from '#shared/docs/render/html.ts';
+import type { ContentList } from '#shared/interfaces/http/content.ts';
+import { deploymentViewSchema, type DeploymentView } from '#shared/interfaces/http/sites.ts';
+import { hasRole } from '#shared/interfaces/http/person-token.ts';
+import { form, page, stream, type Visit } from '../../page.ts';
+import {
+  command,
+  count,
+  duration,
+  empty,
+  formButton,
+  further,
+  pageHead,
+  plural,
+  refusalOf,
+  state,
+  table,
+  time,
+  withQuery,
+} from '../../pieces/pieces.ts';
+import {
+  type Causes,
+  causesOf,
+  contentLink,
+  contentsOf,
+  deploymentState,
+  domainParams,
+  isDeploying,
+  type OpenSite,
+  outside,
+  siteOf,
+  siteState,
+} from './domain-parts.ts';
+
+const rowsAtOnce = 20;
+const offset = z.coerce.number().int().min(0).max(1_000_000).default(0).catch(0);
+const query = z.object({ deployments: offset, contents: offset });
+
+type DomainVisit = Visit<{ domain: string }, z.output<typeof query>>;
+
+/** A domain: its site, previews, deployments and contents. The part `#live` is replaced by a stream while a deployment runs. */
+export const domainPage = page({ path: '/domains/:domain', params: domainParams, query }, async (visit) => {
+  const {
+    base,
+    role,
+    params: { domain },
+  } = visit;
+  const [contents, open, causes] = await Promise.all([
+    contentsOf(visit, domain),
+    siteOf(visit, domain),
+    causesOf(visit, domain),
+  ]);
+  const path = `${base}/domains/${domain}`;
+  const mayEdit = hasRole(role, 'editor');
+  const action = mayEdit
+    ? html`${open === undefined ? html`<a class="button" href="${path}/site">Open a site</a>` : html`<a class="button" href="${path}/site">Site settings</a>`}<a class="button primary" href="${path}/export">Export now</a>`
+    : html`<a class="button" href="${path}/site">Site settings</a>`;
+  const content = html`${pageHead(domain, 'A documentation with its contents and its site.', action)}
+${refusalOf(visit)}
+${isDeploying(open) ? html`<div hx-sse:connect="${path}/live" hx-target="#live" hx-swap="outerMorph" hx-sse:close="end"></div>` : ''}
+${livePart(visit, open, causes)}
+${contentsSection(visit, contents, causes)}`;
+  return { title: domain, content };
+});
+
+/** The parts of the page that a deployment changes. */
+const livePart = (visit: DomainVisit, open: OpenSite | undefined, causes: Causes): SafeHtml =>
+  html`<div id="live">${siteSection(visit, open)}${open === undefined ? '' : html`${previewsSection(visit, open)}${deploymentsSection(visit, open, causes)}`}</div>`;
+
+function siteSection({ base, role, now, params: { domain } }: DomainVisit, open: OpenSite | undefined): SafeHtml {
+  if (open === undefined)
+    return html`<section aria-labelledby="site"><h2 id="site">Site</h2>${empty(
+      'This domain has no site',
+      html`A site shows the latest content at an address, and each labelled content as a preview.${
+        hasRole(role, 'editor')
+          ? html`<p><a class="button" href="${base}/domains/${domain}/site">Open a site</a></p>`
+          : ''
+      }${command(`npm run bindery -- site open ${domain}`)}`,
+    )}</section>`;
+  const { site } = open;
+  const { live, login, hosts } = site;
+  const readers =
+    login === undefined
+      ? 'everybody'
+      : `${login.kind === 'password' ? plural(login.users.length, 'reader with a password', 'readers with a password') : 'accounts of the provider'}${login.protects === 'previews' ? ', for previews; the live site is for everybody' : ''}`;
+  return html`<section aria-labelledby="site"><h2 id="site">Site</h2>
+<dl class="facts">
+<dt>State</dt><dd>${siteState(open)}</dd>
+<dt>Address</dt><dd>${outside(site.address)}${hosts.length > 1 ? html` <span class="quiet">also ${hosts.slice(1).join(', ')}</span>` : ''}</dd>
+<dt>Readers see</dt><dd>${live === undefined ? html`<span class="quiet">nothing yet</span>` : html`deployment ${live.id} of ${contentLink(base, domain, live.contentVersion)}, ${live.endedAt === undefined ? '' : time(live.endedAt, now)}`}</dd>
+<dt>May read</dt><dd>${readers}</dd>
+<dt>Search and answers</dt><dd>${site.assistantKey === undefined ? (site.assistant ? 'through the site' : 'search in the site, no assistant') : 'by the key of the pages'}</dd>
+<dt>Counted</dt><dd>${site.counts ? 'page views and searches' : 'nothing'}</dd>
+</dl></section>`;
+}
+
+function previewsSection({ base, role, now, params: { domain } }: DomainVisit, open: OpenSite): SafeHtml {
+  const previews = open.deployments.filter(({ label, address }) => label !== undefined && address !== undefined);
+  const path = `${base}/domains/${domain}`;
+  return html`<section aria-labelledby="previews"><h2 id="previews">Previews</h2>${
+    previews.length === 0
+      ? empty(
+          open.site.previews ? 'There is no preview' : 'Previews are off',
+          open.site.previews
+            ? html`Content that is published with a label gets one.${command(`npm run bindery -- publish . --domain ${domain} --label next --preview`)}`
+            : html`<a href="${path}/site">The settings of the site</a> turn them on.`,
+        )
+      : table(
+          'Previews',
+          [
+            { title: 'Label', cell: ({ label = '' }) => html`<strong>${label}</strong>` },
+            { title: 'Address', cell: ({ address = '' }) => outside(address) },
+            { title: 'Content', cell: ({ contentVersion }) => contentLink(base, domain, contentVersion) },
+            { title: 'Since', cell: ({ endedAt, requestedAt }) => time(endedAt ?? requestedAt, now) },
+            ...(hasRole(role, 'editor')
+              ? [
+                  {
+                    title: 'Action',
+                    cell: ({ contentVersion, label = '' }: DeploymentView) =>
+                      html`<a href="${path}/content/${contentVersion}#label-${label}">End</a>`,
+                  },
+                ]
+              : []),
+          ],
+          previews,
+        )
+  }</section>`;
+}
+
+const causeWords: Readonly<Record<DeploymentView['cause'], string>> = {
+  ...{ opened: 'site opened', published: 'published', labelled: 'labelled', repeated: 'deployed again' },
+  'rolled-back': 'rolled back',
+};
+
+function deploymentsSection(visit: DomainVisit, open: OpenSite, causes: Causes): SafeHtml {
+  const { base, role, now, query, params } = visit;
+  const path = `${base}/domains/${params.domain}`;
+  const { deployments } = open;
+  const rows = deployments.slice(query.deployments, query.deployments + rowsAtOnce);
+  const mayEdit = hasRole(role, 'editor');
+  const again = mayEdit && deployments.length > 0 && !isDeploying(open);
+  return html`<section aria-labelledby="deployments"><div class="section-head"><h2 id="deployments">Deployments</h2>${again ? formButton(visit, `${path}/deployments`, 'Deploy again') : ''}</div>${
+    rows.length === 0
+      ? empty('Nothing was deployed yet', command(`npm run bindery -- publish . --domain ${params.domain}`))
+      : table<DeploymentView>(
+          'Deployments',
+          [
+            { title: 'Deployment', cell: ({ id }) => String(id) },
+            { title: 'State', cell: stateCell },
+            { title: 'Of', cell: ({ label }) => label ?? 'live site' },
+            { title: 'Content', cell: ({ contentVersion }) => contentLink(base, params.domain, contentVersion) },
+            { title: 'What', cell: ({ cause }) => causeWords[cause] },
+            { title: 'Who', cell: (each) => causes.ofDeployment(each) ?? html`<span class="quiet">unknown</span>` },
+            { title: 'When', cell: ({ requestedAt }) => time(requestedAt, now) },
+            {
+              title: 'Took',
+              isNumber: true,
+              cell: ({ durationMs }) => (durationMs === undefined ? '' : duration(durationMs)),
+            },
+            { title: 'Findings', cell: ({ findings, contentVersion }) => findingsCell(path, findings, contentVersion) },
+            ...(mayEdit
+              ? [
+                  {
+                    title: 'Action',
+                    cell: ({ id, canRollBack }: DeploymentView) =>
+                      canRollBack
+                        ? formButton(visit, `${path}/rollback`, 'Roll back', {
+                            fields: { deployment: String(id) },
+                            confirm: `Show readers deployment ${id} again?`,
+                          })
+                        : '',
+                  },
+                ]
+              : []),
+          ],
+          rows,
+          ({ id }) => `deployment-${id}`,
+        )
+  }${pagesOf(visit, 'deployments', deployments.length)}</section>`;
+}
+
+const stateCell = (deployment: DeploymentView): SafeHtml =>
+  html`${deploymentState(deployment)}${deployment.error === undefined ? '' : html`<p class="reason">${deployment.error}</p>`}`;
+
+function findingsCell(path: string, findings: DeploymentView['findings'], contentVersion: string): SafeHtml {
+  if (findings === undefined) return html``;
+  const { errors, warnings } = findings;
+  if (errors + warnings === 0) return html`<span class="quiet">none</span>`;
+  const words = [errors > 0 && plural(errors, 'error'), warnings > 0 && plural(warnings, 'warning')];
+  return html`<a href="${path}/content/${contentVersion}/findings">${words.filter((each) => each !== false).join(', ')}</a>`;
+}
+
+function contentsSection(visit: DomainVisit, contents: ContentList, causes: Causes): SafeHtml {
+  const { base, now, query, params } = visit;
+  const rows = contents.versions.slice(query.contents, query.contents + rowsAtOnce);
+  return html`<section aria-labelledby="contents"><h2 id="contents">Contents</h2>${
+    rows.length === 0
+      ? empty('Nothing was published yet', command(`npm run bindery -- publish . --domain ${params.domain}`))
+      : table<ContentList['versions'][number]>(
+          'Contents',
+          [
+            { title: 'Content', cell: ({ contentVersion }) => contentLink(base, params.domain, contentVersion) },
+            { title: 'State', cell: contentState },
+            { title: 'Labels', cell: ({ labels }) => labelChips(labels) },
+            { title: 'Pages', isNumber: true, cell: ({ pages }) => count(pages) },
+            { title: 'Published', cell: ({ publishedAt }) => time(publishedAt, now) },
+            {
+              title: 'Who',
+              cell: ({ contentVersion }) =>
+                causes.ofContent(contentVersion) ?? html`<span class="quiet">unknown</span>`,
+            },
+            {
+              title: 'Compare',
+              cell: ({ contentVersion }) => {
+                const at = contents.versions.findIndex((each) => each.contentVersion === contentVersion);
+                const before = contents.versions[at + 1]?.contentVersion;
+                return before === undefined
+                  ? ''
+                  : html`<a href="${base}/domains/${params.domain}/content/${contentVersion}/changes?from=${before}">with the one before</a>`;
+              },
+            },
+          ],
+          rows,
+        )
+  }${pagesOf(visit, 'contents', contents.versions.length)}</section>`;
+}
+
+export const contentState = ({ latest, searched }: Pick<ContentList['versions'][number], 'latest' | 'searched'>) =>
+  latest
+    ? state('good', searched ? 'latest' : 'latest, being indexed')
+    : searched
+      ? state('busy', 'still searched')
+      : html`<span class="quiet">kept</span>`;
+
+export const labelChips = (labels: readonly string[]): SafeHtml =>
+  html`${labels.map((label) => html`<span class="chip">${label}</span> `)}`;
+
+/** Links to the other rows of a list whose offset is in the address. */
+function pagesOf({ address, query }: DomainVisit, list: keyof DomainVisit['query'], total: number): SafeHtml {
+  const next = query[list] + rowsAtOnce;
+  return further(
+    next < total ? `${withQuery(address, { [list]: String(next) })}#${list}` : undefined,
+    query[list] > 0 ? `${withQuery(address, { [list]: undefined })}#${list}` : undefined,
+  );
+}
+
+/** A stream ends after this time, and the browser connects again, so that an ended session loses it. */
+const longestStreamMs = 5 * 60_000;
+
+/** The live part again whenever a deployment changes, until none runs. */
+export const followDomain = stream(
+  { path: '/domains/:domain/live', params: domainParams, query },
+  async (visit, reply) => {
+    const upstream = await visit.open({
+      path: `/v1/domains/${visit.params.domain}/deployments`,
+      headers: { accept: 'text/event-stream' },
+    });
+    return reply
+      .headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+      .send(Readable.from(liveEvents(visit, upstream)));
+  },
+);
+
+async function* liveEvents(visit: DomainVisit, { body }: Response): AsyncGenerator<string> {
+  if (body === null) return;
+  const until = Date.now() + longestStreamMs;
+  const path = `${visit.base}/domains/${visit.params.domain}`;
+  for await (const _ of body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())) {
+    const [open, causes] = await Promise.all([
+      siteOf(visit, visit.params.domain),
+      causesOf(visit, visit.params.domain),
+    ]);
+    const shown = { ...visit, now: new Date(), address: path };
+    yield `data: ${livePart(shown, open, causes).text.replaceAll('\n', '\ndata: ')}\n\n`;
+    if (!isDeploying(open)) {
+      yield 'event: end\ndata: end\n\n';
+      return;
+    }
+    if (Date.now() > until) return;
+  }
+}
+
+export const deployAgain = form(
+  { path: '/domains/:domain/deployments', params: domainParams, fields: z.object({}), page: domainPage },
+  async ({ ask, base, params: { domain } }) => {
+    const { id } = await ask({ method: 'POST', path: `/v1/domains/${domain}/deployments` }, deploymentViewSchema);
+    return { to: `${base}/domains/${domain}`, said: `Deployment ${id} has begun.` };
+  },
+);
+
+export const rollBack = form(
+  {
+    path: '/domains/:domain/rollback',
+    params: domainParams,
+    fields: z.object({ deployment: z.coerce.number().int().min(1) }),
+    page: domainPage,
+  },
+  async ({ ask, base, params: { domain } }, { deployment }) => {
+    const path = `/v1/domains/${domain}/deployments/${deployment}/rollback` as const;
+    const { id } = await ask({ method: 'POST', path }, deploymentViewSchema);
+    return {
+      to: `${base}/domains/${domain}`,
+      said: `Readers see deployment ${deployment} again, as deployment ${id}. The next publication is deployed as before.`,
+    };
+  },
+);
