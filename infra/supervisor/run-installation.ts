@@ -18,9 +18,11 @@ import {
   consoleEnvironment,
   consoleHealthPort,
   type InstallationPlan,
+  type OuterName,
   processEnvironment,
   processesOf,
   type ProcessPlan,
+  type ProgramName,
   type ServiceName,
   serviceNames,
   siteHostEnvironment,
@@ -78,8 +80,8 @@ export type Installation = {
   consoleUrl?: string | undefined;
   /** Ids of the processes that currently run a service. */
   pids(service: ServiceName | 'nats-server'): number[];
-  /** Ends the processes that run these services and starts them from the current code; `why` is the reason for the log. Resolves when they are ready. */
-  restart(services: readonly ServiceName[], why: string): Promise<void>;
+  /** Ends the processes that run these programs and starts them from the current code; `why` is the reason for the log. Resolves when they are ready. */
+  restart(programs: readonly ProgramName[], why: string): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -188,12 +190,12 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
     };
     await whenAllReady(processes);
     const address = options.host === '0.0.0.0' ? '127.0.0.1' : options.host;
-    const startOuter = async (name: OuterName, environment: Record<string, string>, healthPort: string | undefined) => {
+    const startOuter = (name: OuterName, environment: Record<string, string>, healthPort: string | undefined) => {
       const kept = startOuterProcess(name, environment, options);
       undo.push(() => kept.stop(stopGraceMs));
-      await whenReady(name, `http://${address}:${healthPort}`, kept, signal);
+      return { name, kept, ready: () => whenReady(name, `http://${address}:${healthPort}`, kept, signal) };
     };
-    const outer: Promise<void>[] = [];
+    const outer: ReturnType<typeof startOuter>[] = [];
     if (sitesPort !== undefined) {
       const environment = siteHostEnvironment(plan, options.environment);
       outer.push(startOuter('docs-host', environment, siteHostHealthPort(environment)));
@@ -202,7 +204,7 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       const environment = consoleEnvironment(plan, options.environment);
       outer.push(startOuter('console', environment, consoleHealthPort(environment)));
     }
-    await Promise.all(outer);
+    await Promise.all(outer.map(({ ready }) => ready()));
     isStarting = false;
     return {
       sitesPort,
@@ -219,8 +221,9 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
         const concerned = processes.filter(({ services }) => services.some((name) => names.includes(name)));
         // A renderer of another version has a consumer of its own.
         await provisionBus();
-        await Promise.all(concerned.map(({ kept }) => kept.restart(stopGraceMs, why)));
-        await whenAllReady(concerned);
+        const concernedOuter = outer.filter(({ name }) => names.includes(name));
+        await Promise.all([...concerned, ...concernedOuter].map(({ kept }) => kept.restart(stopGraceMs, why)));
+        await Promise.all([whenAllReady(concerned), ...concernedOuter.map(({ ready }) => ready())]);
       },
       stop,
     };
@@ -291,10 +294,7 @@ function startProcess(
   return kept;
 }
 
-/** Programs that are no services of the bus: the host of all sites, and the console. */
-type OuterName = 'docs-host' | 'console';
-
-/** Starts one of them, in a process of its own. */
+/** Starts the host of all sites or the console, in a process of its own. */
 function startOuterProcess(
   name: OuterName,
   env: Record<string, string>,

@@ -21,6 +21,16 @@ export const serviceNames = [
 
 export type ServiceName = (typeof serviceNames)[number];
 
+/** Programs that have no access to the bus: they call the public interface. */
+export const outerNames = ['docs-host', 'console'] as const;
+
+export type OuterName = (typeof outerNames)[number];
+
+/** Every program of an installation, in starting order. */
+export const programNames: readonly (ServiceName | OuterName)[] = [...serviceNames, ...outerNames];
+
+export type ProgramName = (typeof programNames)[number];
+
 /**
  * Services that share a process on a laptop, in starting order: most of a process's memory and start-up time is for code that they have in common.
  * The groups are separate because workers block their event loop with large objects, while leaders and the gateway must answer in time, and because
@@ -50,8 +60,8 @@ export function processesOf(
   });
 }
 
-export function isServiceName(name: string): name is ServiceName {
-  return serviceNames.some((known) => known === name);
+export function isProgramName(name: string): name is ProgramName {
+  return programNames.some((known) => known === name);
 }
 
 type ServicePorts = Record<ServiceName, number>;
@@ -215,7 +225,7 @@ export function consoleEnvironment(
   });
   const own = { BINDERY_CONSOLE_SECRET: secrets.consoleSecret, BINDERY_PERSON_TOKEN_KEY: secrets.personTokenKey };
   return {
-    MALLOC_ARENA_MAX: '2',
+    ...allocatorSettings,
     [consoleUrlVariable]: consoleAddress(plan),
     // A secret that the user keeps in a file would lose against ours.
     ...Object.fromEntries(Object.entries(own).filter(([name]) => !environment[secretFileVariable(name)])),

@@ -2,15 +2,16 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { newFolder } from '../../test/support/new-folder.ts';
-import { serviceNames } from './services.ts';
+import { programNames } from './services.ts';
 import { servicesOfFile, watchCode } from './watch-code.ts';
 
 test.each([
   ['services/gateway/auth/check-key.ts', ['gateway']],
   ['services/gateway/auth/check-key.test.ts', []],
   ['services/cli/start.ts', []],
-  ['services/docs-host/main.ts', []],
-  ['shared/docs/render/site/theme/code.css', serviceNames],
+  ['services/docs-host/main.ts', ['docs-host']],
+  ['services/console/assets/console.css', ['console']],
+  ['shared/docs/render/site/theme/code.css', programNames],
   ['shared/messaging/bus.contract.ts', []],
   ['shared/search/notes.txt', []],
 ])('%s is run by the right services', (file, services) => {

@@ -1,6 +1,6 @@
 import { watch } from 'node:fs';
 import { join } from 'node:path';
-import { isServiceName, type ServiceName, serviceNames } from './services.ts';
+import { isProgramName, type ProgramName, programNames } from './services.ts';
 
 /** Debounce time: an editor or a change of branch writes many files within it, and services restart once. */
 const debounceMs = 200;
@@ -14,7 +14,7 @@ export type CodeWatch = { close(): void };
  * Watches the code of all services. Calls `onChange` with the services whose code changed and with one of the changed files (a path from `root`),
  * once for each burst of changes. Throws where the system has no watches left.
  */
-export function watchCode(root: string, onChange: (services: readonly ServiceName[], file: string) => void): CodeWatch {
+export function watchCode(root: string, onChange: (services: readonly ProgramName[], file: string) => void): CodeWatch {
   const changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const tell = (): void => {
@@ -24,7 +24,7 @@ export function watchCode(root: string, onChange: (services: readonly ServiceNam
     const [first] = files;
     if (first !== undefined)
       onChange(
-        serviceNames.filter((name) => services.has(name)),
+        programNames.filter((name) => services.has(name)),
         first,
       );
   };
@@ -46,9 +46,9 @@ export function watchCode(root: string, onChange: (services: readonly ServiceNam
 }
 
 /** The services that run a file: one for a file of its own folder, all for a file of `shared`. Tests and the command line belong to no service. */
-export function servicesOfFile(file: string): readonly ServiceName[] {
+export function servicesOfFile(file: string): readonly ProgramName[] {
   if (!/\.(?:ts|js|mjs|css|json)$/.test(file) || /\.(?:test|contract)\.\w+$/.test(file)) return [];
   const [folder, name = ''] = file.split('/');
-  if (folder === 'shared') return serviceNames;
-  return folder === 'services' && isServiceName(name) ? [name] : [];
+  if (folder === 'shared') return programNames;
+  return folder === 'services' && isProgramName(name) ? [name] : [];
 }

@@ -1,4 +1,4 @@
-import type { ServiceName } from '#infra/supervisor/services.ts';
+import type { ProgramName, ServiceName } from '#infra/supervisor/services.ts';
 import { assistantSettings } from '#services/assistant/config.ts';
 import { bundlerSettings } from '#services/bundler/config.ts';
 import { consoleSettings } from '#services/console/config.ts';
@@ -30,7 +30,7 @@ export const serviceSettings: Record<ServiceName, Settings> = {
 };
 
 /** The settings that each program of `bindery run` reads. */
-export const programSettings: Record<ServiceName | 'docs-host' | 'console', Settings> = {
+export const programSettings: Record<ProgramName, Settings> = {
   ...serviceSettings,
   console: consoleSettings,
   'docs-host': docsHostSettings,

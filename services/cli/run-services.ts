@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createPrivately } from '#infra/supervisor/private-files.ts';
-import { type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
+import { type ProgramName, programNames } from '#infra/supervisor/services.ts';
 import { replaceFetchOnUse } from '#shared/http/replace-fetch.ts';
 import { ConfigError, type ConfigOf, loadConfig, type Settings } from '#shared/runtime/config.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
@@ -12,20 +12,12 @@ class UnknownService extends Error {
   override name = 'UnknownService';
 }
 
-/** Programs that have no access to the bus: they call the public interface. */
-const outerNames = ['docs-host', 'console'] as const;
-
-type RunnableName = ServiceName | (typeof outerNames)[number];
-
-/** Names that `bindery run` accepts. */
-export const runnableNames: readonly RunnableName[] = [...serviceNames, ...outerNames];
-
 /** The names in a list such as `gateway,assistant`. Throws `UnknownService`. */
-export function parseServiceNames(list: string): RunnableName[] {
+export function parseServiceNames(list: string): ProgramName[] {
   return list.split(',').map((name) => {
-    const known = runnableNames.find((each) => each === name);
+    const known = programNames.find((each) => each === name);
     if (known !== undefined) return known;
-    throw new UnknownService(`There is no service "${name}". There are: ${runnableNames.join(', ')}.`);
+    throw new UnknownService(`There is no service "${name}". There are: ${programNames.join(', ')}.`);
   });
 }
 
@@ -33,7 +25,7 @@ export function parseServiceNames(list: string): RunnableName[] {
  * Runs services in this process until SIGTERM, Ctrl-C, the end of its terminal or, under a supervisor, the end of the channel to it. Under a
  * supervisor, Ctrl-C and the end of the terminal are ignored here, because the supervisor stops the services in order.
  */
-export async function runServices(names: RunnableName[]): Promise<void> {
+export async function runServices(names: ProgramName[]): Promise<void> {
   try {
     await runUntilStopped(names);
   } catch (error) {
@@ -51,7 +43,7 @@ type ToSupervisor = { wrongSettings: string } | { ready: { name: string; url: st
 
 const supervisorMs = 1_000;
 
-async function runUntilStopped(names: RunnableName[]): Promise<void> {
+async function runUntilStopped(names: ProgramName[]): Promise<void> {
   createPrivately();
   const running: Running[] = [];
   const stopAsked = new Promise<void>((resolve) => {
@@ -118,7 +110,7 @@ const service = <S extends Settings>(
 });
 
 /** The one place that knows all services. They are loaded on demand, so that a process holds only the code of the services that it runs. */
-const serviceTable: Record<RunnableName, Service> = {
+const serviceTable: Record<ProgramName, Service> = {
   projector: service(() => import('#services/projector/main.ts')),
   publisher: service(() => import('#services/publisher/main.ts')),
   indexer: service(() => import('#services/indexer/main.ts')),

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type Installation, runInstallation } from '#infra/supervisor/run-installation.ts';
-import { type ServiceName, serviceNames } from '#infra/supervisor/services.ts';
+import { type ProgramName, programNames, serviceNames } from '#infra/supervisor/services.ts';
 import { type CodeWatch, watchCode } from '#infra/supervisor/watch-code.ts';
 import { loadConfig, onOff, portNumber, setting } from '#shared/runtime/config.ts';
 import { logLevel } from '#shared/runtime/telemetry.ts';
@@ -117,9 +117,9 @@ async function nameUnread(environment: NodeJS.ProcessEnv, say: (line: string) =>
 function restartOnChange(installation: Installation, say: (line: string) => void): CodeWatch {
   let restarts = Promise.resolve();
   say('Watching services/ and shared/: a service restarts when its code changes.');
-  const restart = async (before: Promise<void>, services: readonly ServiceName[], file: string): Promise<void> => {
+  const restart = async (before: Promise<void>, services: readonly ProgramName[], file: string): Promise<void> => {
     await before;
-    const names = services.length === serviceNames.length ? 'all services' : services.join(', ');
+    const names = services.length === programNames.length ? 'all services' : services.join(', ');
     const startedAt = performance.now();
     try {
       await installation.restart(services, `${file} changed; restarting ${names}`);

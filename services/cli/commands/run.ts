@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Settings } from '#shared/runtime/config.ts';
-import { parseServiceNames, runnableNames, runServices } from '../run-services.ts';
+import { programNames } from '#infra/supervisor/services.ts';
+import { parseServiceNames, runServices } from '../run-services.ts';
 
 export function startCommand(program: Command): void {
   program
@@ -33,6 +34,6 @@ export function runCommand(program: Command): void {
     .command('run')
     .description('run one or several services in this process, configured by the environment')
     .argument('<services>', 'names, comma-separated: gateway,assistant')
-    .addHelpText('after', `\nServices: ${runnableNames.join(', ')}`)
+    .addHelpText('after', `\nServices: ${programNames.join(', ')}`)
     .action((names: string) => runServices(parseServiceNames(names)));
 }
