@@ -22,7 +22,7 @@ export const serviceNames = [
 export type ServiceName = (typeof serviceNames)[number];
 
 /** Programs that have no access to the bus: they call the public interface. */
-export const outerNames = ['docs-host', 'console'] as const;
+const outerNames = ['docs-host', 'console'] as const;
 
 export type OuterName = (typeof outerNames)[number];
 
