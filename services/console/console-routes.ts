@@ -1,6 +1,7 @@
 import { domainRoutes } from './pages/domains/domain-routes.ts';
 import { findPage } from './pages/find.ts';
 import { keyRoutes } from './pages/keys.ts';
+import { organizationRoutes } from './pages/organization.ts';
 import { organizationsPage } from './pages/organizations.ts';
 import { overviewPage } from './pages/overview.ts';
 import type { ConsoleRoute } from './page.ts';
@@ -12,4 +13,5 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...domainRoutes,
   ...keyRoutes,
   organizationsPage,
+  ...organizationRoutes,
 ];

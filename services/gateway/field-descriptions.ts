@@ -104,6 +104,9 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'OrganizationList.organizations': 'Organizations, sorted by id.',
   'organizations.domains': 'Slugs of its domains.',
   'organizations.apiKeys': 'Number of its API keys, with those that have ended and are still listed.',
+  'OrganizationDetail.id': 'Id of the organization.',
+  'OrganizationDetail.domains': 'Its domains, sorted by slug.',
+  'OrganizationDetail.apiKeys': 'All its API keys, also revoked and expired ones.',
   'Whoami.caller': 'The API key of the request, or the person who signed in.',
   'Whoami.domains': 'Domains of the organization, sorted by slug.',
   'Whoami.address': 'IP address that the request came from, as the platform sees it.',
@@ -451,6 +454,7 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'Welcome.health': 'Addresses of the health checks.',
   'health.live': 'Answers while the process runs.',
   'health.ready': 'Names the parts that are missing.',
+  'Welcome.console': 'Address of the console. Absent if the operator named none.',
   'Welcome.sites': 'Public sites of the installation.',
 };
 

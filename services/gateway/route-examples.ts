@@ -193,6 +193,15 @@ const examples: Readonly<Record<string, RouteExample>> = {
       domains: [domain],
     },
   },
+  readOrganization: {
+    params: { org: 'acme' },
+    answer: {
+      ...organization,
+      createdAt: time,
+      domains: [domain],
+      apiKeys: [{ ...adminKey, lastUsedAt: time }, siteKey],
+    },
+  },
   changeOrganization: { params: { org: 'acme' }, body: { plan: 'enterprise' }, answer: organization },
   addDomain: { params: { org: 'acme' }, body: { domain: 'docs', hosts: ['docs.acme.com'] }, answer: domain },
 

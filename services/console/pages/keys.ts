@@ -28,7 +28,8 @@ import {
 const params = z.object({ id: apiKeySchema.shape.id });
 const query = z.object({ show: z.enum(['valid', 'all']).default('valid').catch('valid') });
 
-const stateOf = (key: ListedApiKey, now: Date): 'valid' | 'expired' | 'revoked' => {
+/** The state of a key: `valid` until its end. Pure. */
+export const stateOf = (key: ListedApiKey, now: Date): 'valid' | 'expired' | 'revoked' => {
   if (key.revokedAt !== undefined && Date.parse(key.revokedAt) <= now.getTime()) return 'revoked';
   return key.expiresAt !== undefined && Date.parse(key.expiresAt) <= now.getTime() ? 'expired' : 'valid';
 };
@@ -74,7 +75,8 @@ ${hasRole(role, 'admin') ? newKeyForm(visit) : ''}`;
   return { title: 'API keys', content };
 });
 
-const keyState = (key: ListedApiKey, now: Date): SafeHtml => {
+/** The state of a key as a word and a shape. */
+export const keyState = (key: ListedApiKey, now: Date): SafeHtml => {
   const is = stateOf(key, now);
   return state(is === 'valid' ? 'good' : 'idle', is);
 };
@@ -154,7 +156,11 @@ const createKey = form(
 );
 
 /** The page with the secret of a new key, which is shown only now. */
-const secretView = ({ base, organization }: Visit<unknown, unknown>, key: CreatedApiKey, title: string) => ({
+export const secretView = (
+  { base, organization }: Pick<Visit, 'base' | 'organization'>,
+  key: CreatedApiKey,
+  title: string,
+) => ({
   title,
   content: html`${pageHead(title, html`Copy the secret now. It is not stored, and no page shows it again.`)}
 <div class="secret"><p><strong>${key.name === '' ? key.id : key.name}</strong> of ${organization}</p><p class="id"><code id="secret">${key.key}</code>${copyButton(key.key, 'Copy the secret')}</p></div>

@@ -27,6 +27,10 @@ ${
           { title: 'Domains', isNumber: true, cell: ({ domains }) => count(domains.length) },
           { title: 'API keys', isNumber: true, cell: ({ apiKeys }) => count(apiKeys) },
           { title: 'Created', cell: ({ createdAt }) => time(createdAt, now) },
+          {
+            title: 'Settings',
+            cell: ({ id, name }) => html`<a href="/organizations/${id}" aria-label="Settings of ${name}">Settings</a>`,
+          },
         ],
         organizations,
       )

@@ -21,6 +21,7 @@ import type { GatewayContext } from '../context.ts';
 import { publicRoute } from '../public-route.ts';
 import { perHour, perKeyPerHour } from '../rate-limits.ts';
 import { appendToDirectory } from './append-to-directory.ts';
+import { listedApiKeys } from './listed-api-keys.ts';
 import { type NewApiKey, newApiKey, renewedApiKey, shownOnce } from './new-api-key.ts';
 import { keyOriginsReader } from './read-key-origins.ts';
 
@@ -41,17 +42,7 @@ export const apiKeyRoutes = [
     },
     async ({ bus, keyUses }, { principal: { organization } }) => {
       const stored = await askBus(bus.readModels.directoryOrganizations.get(organizationKey(organization)));
-      const keys = stored?.document.state.keys ?? [];
-      const uses = await keyUses.lastUses(
-        organization,
-        keys.map(({ id }) => id),
-      );
-      return {
-        apiKeys: keys.map((key) => {
-          const lastUsedAt = uses.get(key.id);
-          return { ...toShownApiKey(key), ...(lastUsedAt === undefined ? {} : { lastUsedAt }) };
-        }),
-      };
+      return { apiKeys: await listedApiKeys(keyUses, organization, stored?.document.state.keys ?? []) };
     },
   ),
   publicRoute(

@@ -57,6 +57,25 @@ test('an organization without a usable key gets another one from the operator, w
   expect(JSON.stringify(last)).not.toContain(granted.json().key);
 });
 
+test('the operator reads an organization with its domains and keys, without hashes', async () => {
+  const { id, adminKey, adminKeyId } = await createOrganization(gateway);
+  await post(`/v1/organizations/${id}/domains`, operatorToken, { domain: 'blog', groups: 'signed' });
+  await gateway.bus.projected();
+  const read = await get(`/v1/organizations/${id}`, operatorToken);
+  expect(read.json()).toMatchObject({
+    ...{ id, name: 'Acme', plan: 'enterprise', createdAt: expect.any(String) },
+    domains: [
+      { domain: 'blog', hosts: [], groups: 'signed' },
+      { domain: 'docs', hosts: ['docs.acme.test'], groups: 'claimed' },
+    ],
+  });
+  expect(read.json().apiKeys).toEqual((await get('/v1/api-keys', adminKey)).json().apiKeys);
+  expect(read.json().apiKeys).toContainEqual(expect.objectContaining({ id: adminKeyId }));
+  expect(read.body).not.toContain('sha256');
+  expect((await get(`/v1/organizations/${id}`, adminKey)).json()).toMatchObject({ code: 'wrong_key_kind' });
+  expect((await get('/v1/organizations/initech', operatorToken)).statusCode).toBe(404);
+});
+
 test('an organization that there is not is named', async () => {
   const wrong = await post('/v1/organizations/initech/api-keys', operatorToken);
   expect([wrong.statusCode, wrong.json()]).toMatchObject([404, { error: 'There is no organization "initech".' }]);

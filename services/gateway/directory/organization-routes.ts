@@ -15,16 +15,20 @@ import {
   grantAdminKeyBodySchema,
   listOrganizationsQuerySchema,
   organizationCreatedSchema,
+  organizationDetailSchema,
   organizationListSchema,
   organizationSchema,
+  toListedDomains,
 } from '#shared/interfaces/http/directory.ts';
 import { organizationId } from '#shared/contracts/identifiers.ts';
+import { organizationKey } from '#shared/interfaces/read-models.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { askBus } from '../ask-bus.ts';
 import { readCursor, toCursor } from '../parse-input.ts';
 import { publicRoute } from '../public-route.ts';
 import { perHour } from '../rate-limits.ts';
 import { appendToDirectory } from './append-to-directory.ts';
+import { listedApiKeys } from './listed-api-keys.ts';
 import { newApiKey, shownOnce } from './new-api-key.ts';
 
 const mostAttempts = 5;
@@ -87,6 +91,27 @@ export const organizationRoutes = [
       const { id, expiresAt } = key.apiKey;
       const ends = expiresAt === undefined ? {} : { expiresAt };
       return { organization: toOrganization(state), adminKey: { id, key: key.secret, ...ends } };
+    },
+  ),
+  publicRoute(
+    {
+      id: 'readOrganization',
+      method: 'GET',
+      path: '/v1/organizations/:org',
+      summary: 'Returns an organization with its plan, its domains, and its API keys without their secrets.',
+      key: 'operator',
+      params,
+      answer: organizationDetailSchema,
+    },
+    async ({ bus: { readModels }, keyUses }, { params: { org } }) => {
+      const stored = await askBus(readModels.directoryOrganizations.get(organizationKey(org)));
+      const state = found(stored?.document.state, org);
+      return {
+        ...toOrganization(state),
+        createdAt: state.createdAt,
+        domains: toListedDomains(state.domains),
+        apiKeys: await listedApiKeys(keyUses, org, state.keys),
+      };
     },
   ),
   publicRoute(

@@ -1,4 +1,4 @@
-import { whoamiSchema } from '#shared/interfaces/http/directory.ts';
+import { toListedDomains, whoamiSchema } from '#shared/interfaces/http/directory.ts';
 import { publicRoute } from '../public-route.ts';
 import { toOrganization } from './organization-routes.ts';
 
@@ -26,9 +26,7 @@ export const whoamiRoute = publicRoute(
       },
       address: origin.address,
       organization: toOrganization(state),
-      domains: domains
-        .map(({ slug, hosts, groups }) => ({ domain: slug, hosts, groups }))
-        .toSorted((one, other) => (one.domain < other.domain ? -1 : 1)),
+      domains: toListedDomains(domains),
     };
   },
 );

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import {
   type ApiKey,
   apiKeySchema,
+  type DomainEntry,
   groupTrusts,
   keyScopes,
   mostUserTokenKeys,
@@ -72,6 +73,8 @@ export const organizationSchema = z
 
 export type ShownOrganization = z.infer<typeof organizationSchema>;
 
+const listedDomainSchema = z.object({ domain: domainSlug, hosts: z.array(z.string()), groups: z.enum(groupTrusts) });
+
 /** Answer of `GET /v1/whoami`. `caller.id`: the id of the key, or the name of the person. `address`: IP address of the request, as the platform sees it. */
 export const whoamiSchema = z
   .object({
@@ -85,7 +88,7 @@ export const whoamiSchema = z
     }),
     address: z.string(),
     organization: organizationSchema,
-    domains: z.array(z.object({ domain: domainSlug, hosts: z.array(z.string()), groups: z.enum(groupTrusts) })),
+    domains: z.array(listedDomainSchema),
   })
   .meta({ title: 'Whoami' });
 
@@ -212,10 +215,23 @@ export type ApiKeyRevoked = z.infer<typeof apiKeyRevokedSchema>;
 
 export const apiKeyListSchema = z.object({ apiKeys: z.array(listedApiKeySchema) }).meta({ title: 'ApiKeyList' });
 
+/** Answer of `GET /v1/organizations/{org}`: an organization with its domains, sorted by slug, and all API keys that are still listed. */
+export const organizationDetailSchema = organizationSchema
+  .extend({ createdAt: timestamp, domains: z.array(listedDomainSchema), apiKeys: z.array(listedApiKeySchema) })
+  .meta({ title: 'OrganizationDetail' });
+
+export type OrganizationDetail = z.infer<typeof organizationDetailSchema>;
+
 /** Answer after a key was created. `key` is the secret, which is shown only here. */
 export const createdApiKeySchema = shownApiKeySchema.extend({ key: z.string() }).meta({ title: 'CreatedApiKey' });
 
 export type CreatedApiKey = z.infer<typeof createdApiKeySchema>;
+
+/** The domains of an organization, sorted by slug. Pure. */
+export const toListedDomains = (domains: readonly DomainEntry[]): z.infer<typeof listedDomainSchema>[] =>
+  domains
+    .map(({ slug, hosts, groups }) => ({ domain: slug, hosts, groups }))
+    .toSorted((one, other) => (one.domain < other.domain ? -1 : 1));
 
 /** The key without its hash. Pure. */
 export function toShownApiKey(apiKey: ApiKey): ShownApiKey {
