@@ -2,16 +2,18 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import { chartStyle } from '#shared/timeline/chart-style.ts';
 import { packageFile } from '#shared/docs/render/package-file.ts';
 
 const own = (name: string): URL => new URL(`assets/${name}`, import.meta.url);
 
 const script = 'text/javascript; charset=utf-8';
 
-/** The files that pages load, by name: where each one is, and its type. */
+/** The files that pages load, by name: its place or its text, and its type. */
 const files = {
   'console.css': { file: () => own('console.css'), type: 'text/css; charset=utf-8' },
   'console.js': { file: () => own('console.mjs'), type: script },
+  'chart.css': { text: chartStyle, type: 'text/css; charset=utf-8' },
   'htmx.js': { file: () => packageFile('htmx.org/dist/htmx.min.js'), type: script },
   'sse.js': { file: () => packageFile('htmx.org/dist/ext/hx-sse.min.js'), type: script },
   'mark.svg': { file: () => own('mark.svg'), type: 'image/svg+xml' },
@@ -26,12 +28,12 @@ const loaded = new Map<AssetName, Asset>();
 function load(name: AssetName): Asset {
   const known = loaded.get(name);
   if (known !== undefined) return known;
-  const { file, type } = files[name];
-  const bytes = readFileSync(file());
+  const { type, ...asset } = files[name];
+  const bytes = 'text' in asset ? Buffer.from(asset.text) : readFileSync(asset.file());
   const digest = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
-  const asset = { path: `/assets/${digest}/${name}`, type, bytes, packed: gzipSync(bytes, { level: 9 }) };
-  loaded.set(name, asset);
-  return asset;
+  const made = { path: `/assets/${digest}/${name}`, type, bytes, packed: gzipSync(bytes, { level: 9 }) };
+  loaded.set(name, made);
+  return made;
 }
 
 /** Address of a file, which contains its digest, so that browsers may keep it permanently. */

@@ -24,6 +24,7 @@ import { addAssetRoutes } from './assets.ts';
 import { accountsOf, type ConsoleConfig } from './config.ts';
 import type { ConsoleForm, ConsoleRoute, Refused, View, Visit } from './page.ts';
 import { consoleRoutes } from './console-routes.ts';
+import { liveUpdates } from './live.ts';
 import { openPlatform, PlatformRefusal } from './platform.ts';
 import {
   type ConsoleSessions,
@@ -75,6 +76,7 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
   const isSecure = config.consoleUrl?.startsWith('https:') === true;
   const sessions = consoleSessions({ ...config, isSecure }, ended);
   const platform = openPlatform(config, clock);
+  const live = liveUpdates(platform, logger);
   const accounts = accountsOf(config);
   const said = sentences(config.sessionSecret, isSecure);
   const names = namesBeside();
@@ -296,9 +298,19 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
       query: {},
       address: request.url,
       now: clock.now(),
+      current: () => clock.now(),
       token: html`<input type="hidden" name="token" value="${sessions.formToken(session)}">`,
       ask: (asked, answer) => platform.ask(asker, asked, answer, signal),
       open: (asked) => platform.open(asker, asked, signal),
+      events: () =>
+        live.follow(
+          {
+            asker: { ...asker, organization: org },
+            session: session.group,
+            lasts: async () => typeof (await sessions.of(request.raw)) === 'object',
+          },
+          signal,
+        ),
     };
   }
 

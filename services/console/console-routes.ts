@@ -1,4 +1,6 @@
 import { domainRoutes } from './pages/domains/domain-routes.ts';
+import { exportRoutes } from './pages/export.ts';
+import { exportListRoutes } from './pages/exports.ts';
 import { findPage } from './pages/find.ts';
 import { keyRoutes } from './pages/keys.ts';
 import { organizationRoutes } from './pages/organization.ts';
@@ -11,6 +13,8 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   overviewPage,
   findPage,
   ...domainRoutes,
+  ...exportListRoutes,
+  ...exportRoutes,
   ...keyRoutes,
   organizationsPage,
   ...organizationRoutes,

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { SafeHtml } from '#shared/docs/render/html.ts';
 import type { PersonRole } from '#shared/interfaces/http/person-token.ts';
+import type { LiveEvent } from './live.ts';
 import type { PlatformRefusal, PlatformRequest } from './platform.ts';
 import type { Session } from './sessions.ts';
 
@@ -31,12 +32,16 @@ export type Visit<P = Record<string, string>, Q = Record<string, unknown>> = {
   /** The address of the page with its query. */
   address: string;
   now: Date;
+  /** The time at a later moment of the visit, for streams. */
+  current: () => Date;
   /** A hidden field with the token that each form needs. */
   token: SafeHtml;
   /** The form that was refused, when its page is shown again. */
   refused?: Refused;
   /** Asks the platform with the rights of the person. Rejects with `PlatformRefusal`. */
   ask: <S extends z.ZodType>(request: PlatformRequest, answer: S) => Promise<z.output<S>>;
+  /** The changes of the organization while a page is open, for streams: see `pieces/live.ts`. */
+  events: () => AsyncGenerator<LiveEvent>;
   /** The answer of the platform as it comes, for streams and downloads, until the browser leaves. */
   open: (request: PlatformRequest) => Promise<Response>;
 };

@@ -25,6 +25,7 @@ export type Surroundings = {
 export const sections = [
   ['', 'Overview', 'layout-dashboard'],
   ['/domains', 'Domains', 'book-marked'],
+  ['/exports', 'Exports', 'package'],
   ['/keys', 'API keys', 'key-round'],
 ] as const;
 
@@ -42,6 +43,7 @@ const frame = (title: string, body: SafeHtml): string =>
 <title>${title} · Bindery</title>
 <link rel="icon" href="${assetPath('mark.svg')}" type="image/svg+xml">
 <link rel="stylesheet" href="${assetPath('console.css')}">
+<link rel="stylesheet" href="${assetPath('chart.css')}">
 <script src="${assetPath('htmx.js')}" defer></script>
 <script src="${assetPath('sse.js')}" defer></script>
 <script src="${assetPath('console.js')}" type="module"></script>

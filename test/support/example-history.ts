@@ -1,5 +1,13 @@
-import type { ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
+import {
+  type ExportCommit,
+  type ExportEvent,
+  exportJobAggregate,
+  type ExportJobState,
+} from '#shared/aggregates/export-job/export-job.ts';
 import type { HistoryEntry } from '#shared/interfaces/http/exports.ts';
+import { nextCommit } from '#shared/messaging/log/commit-chain.ts';
+import type { EventLog } from '#shared/messaging/log/event-log.ts';
+import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { exportRequested } from './make-commit.ts';
 
 /** An example job: two renderers of two slots each, the death of one renderer, a retry, a lost segment. */
@@ -141,4 +149,30 @@ function historyOf(chosen: readonly Decision[]): HistoryEntry[] {
       };
     }),
   );
+}
+
+/** Stores the example as a job of an organization: all decisions that are not stored yet, up to a given time after the request. */
+export async function storeExample(
+  log: Pick<EventLog<ExportCommit>, 'last' | 'append'>,
+  job: { organization: string; jobId: string; domain: string },
+  untilMs = Number.POSITIVE_INFINITY,
+): Promise<void> {
+  const subject = exportLogSubject(job.organization, job.jobId);
+  for (const [index, [atMs, ...events]] of decisions.entries()) {
+    const previous = await log.last(subject);
+    if (atMs > untilMs || index < (previous?.commit.revision ?? 0)) continue;
+    const time = new Date(Date.parse(exampleStart) + atMs);
+    const actor = { kind: 'service', id: 'orchestrator' } as const;
+    const own = events.map((event) =>
+      event.type === 'ExportRequested' ? { ...event, data: { ...event.data, ...job } } : event,
+    );
+    const state = own.reduce<ExportJobState | undefined>(
+      (before, event) => exportJobAggregate.evolve(before, event, { time: time.toISOString(), actor }),
+      previous?.commit.data.state,
+    );
+    if (state === undefined) throw new Error('a job begins with its request');
+    const origin = { source: 'test', actor, time, causationId: 'test', correlationId: 'test' };
+    const commit = nextCommit(subject, previous, own, state, { id: `${job.jobId}-${index}`, ...origin });
+    await log.append(commit, { sequence: previous?.sequence ?? 0 });
+  }
 }

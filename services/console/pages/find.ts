@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { html } from '#shared/docs/render/html.ts';
 import { apiKeyListSchema, whoamiSchema } from '#shared/interfaces/http/directory.ts';
-import { page } from '../page.ts';
+import { jobId } from '#shared/contracts/identifiers.ts';
+import { type ExportJob, exportJobSchema, exportListSchema } from '#shared/interfaces/http/exports.ts';
+import { page, type Visit } from '../page.ts';
+import { PlatformRefusal } from '../platform.ts';
 import { sections } from '../shell.ts';
 import { empty, pageHead } from '../pieces/pieces.ts';
 
@@ -10,15 +13,33 @@ const mostFound = 20;
 
 type Found = { to: string; words: string; kind: string };
 
-/** Finds domains, API keys and pages of the console by a part of their name. The command palette shows the same list. */
+/** The newest exports, and the one with exactly this id. */
+async function exportsOf(ask: Visit['ask'], q: string): Promise<ExportJob[]> {
+  if (q === '') return [];
+  const { jobs } = await ask({ path: '/v1/static-export/jobs', query: { limit: mostFound } }, exportListSchema);
+  if (!jobId.safeParse(q).success || jobs.some((each) => each.jobId === q)) return jobs;
+  const older = await ask({ path: `/v1/static-export/jobs/${q}` }, exportJobSchema).catch((error: unknown) => {
+    if (error instanceof PlatformRefusal && error.status === 404) return undefined;
+    throw error;
+  });
+  return older === undefined ? jobs : [...jobs, older];
+}
+
+/** Finds domains, exports, API keys and pages of the console by a part of their name or id. The command palette shows the same list. */
 export const findPage = page({ path: '/find', query }, async ({ ask, base, query: { q } }) => {
-  const [{ apiKeys }, { domains }] = await Promise.all([
+  const [{ apiKeys }, { domains }, jobs] = await Promise.all([
     ask({ path: '/v1/api-keys' }, apiKeyListSchema),
     ask({ path: '/v1/whoami' }, whoamiSchema),
+    exportsOf(ask, q),
   ]);
   const all: Found[] = [
     ...sections.map(([path, words]) => ({ to: base + path, words, kind: 'page' })),
     ...domains.map(({ domain }) => ({ to: `${base}/domains/${domain}`, words: domain, kind: 'domain' })),
+    ...jobs.map(({ jobId: id, domain }) => ({
+      to: `${base}/exports/${id}`,
+      words: `${id} of ${domain}`,
+      kind: 'export',
+    })),
     ...apiKeys.map(({ id, name }) => ({ to: `${base}/keys/${id}`, words: name === '' ? id : name, kind: 'API key' })),
   ];
   const wanted = q.toLowerCase();

@@ -2,8 +2,9 @@ import { html } from '#shared/docs/render/html.ts';
 import { exportListSchema } from '#shared/interfaces/http/exports.ts';
 import { whoamiSchema } from '#shared/interfaces/http/directory.ts';
 import { page } from '../page.ts';
+import { exportLink } from './exports.ts';
 import { domainFacts, domainTable } from './domains/domain-list.ts';
-import { command, empty, id, pageHead, plural, state, table, time, toneOf } from '../pieces/pieces.ts';
+import { command, empty, pageHead, plural, state, table, time, toneOf } from '../pieces/pieces.ts';
 
 /** Each domain costs three questions to the platform. */
 const domainsShown = 10;
@@ -32,7 +33,7 @@ ${
     : table(
         'Newest exports',
         [
-          { title: 'Export', cell: ({ jobId }) => id(jobId) },
+          { title: 'Export', cell: (job) => exportLink(base, job) },
           { title: 'Domain', cell: ({ domain }) => domain },
           { title: 'State', cell: ({ status }) => state(toneOf(status), status) },
           { title: 'Started', cell: ({ createdAt }) => time(createdAt, now) },

@@ -140,6 +140,8 @@ export const exportHistorySchema = z
   .object({ jobId, events: z.array(historyEntrySchema) })
   .meta({ title: 'ExportHistory' });
 
+export type ExportHistory = z.infer<typeof exportHistorySchema>;
+
 /** Fields that are hidden from clients: keys of the object store and of the assistant, and the digest for idempotency. */
 const internalFields = new Set(['requestDigest', 'bundleKey', 'selectionKey', 'assistantKey']);
 
