@@ -19,7 +19,7 @@ export type LiveEvent =
   | { event: 'heartbeat' };
 
 /** An open page. `session`: sessions with the same name have the same credential. `lasts`: resolves to false once the session has ended. */
-export type LivePage = {
+type LivePage = {
   asker: Asker & { organization: string };
   session: string;
   lasts: () => Promise<boolean>;
