@@ -127,6 +127,8 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       const key: string = created.adminKey.key;
       const org: string = created.organization.id;
       await send('changeOrganization', operatorToken, { ids: { org } });
+      await send('listOrganizations', operatorToken);
+      await send('whoami', key);
       await send('addDomain', operatorToken, { ids: { org } });
       await send('grantAdminKey', operatorToken, { ids: { org } });
 
@@ -151,6 +153,11 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       const archive = await packTar({ [fileListName]: list, 'quickstart.mdx': changed['quickstart.mdx'] ?? '' });
       const { contentVersion } = (await send('publishChanges', key, { body: archive })).json();
       await send('listContent', key);
+      const from = older.contentVersion;
+      const compared = (await send('contentChanges', key, { ids: { contentVersion, from } })).json();
+      expect(compared.changes).toContainEqual(expect.objectContaining({ path: 'quickstart', change: 'changed' }));
+      await send('contentSource', key, { ids: { contentVersion, from, page: 'quickstart' } });
+      await send('contentDiagnostics', key, { ids: { contentVersion } });
       await send('promoteContent', key, { ids: { contentVersion } });
 
       const { jobId } = (await send('startExport', key)).json();
