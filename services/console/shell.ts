@@ -116,4 +116,4 @@ function entry(to: string, label: string, name: string | undefined, path: string
 
 /** The command palette: a dialog that a script opens, with the same search as the page "Find". */
 const palette = (base: string): SafeHtml =>
-  html`<dialog id="palette" aria-label="Find" hx-morph-skip><form action="${base}/find" method="get" role="search"><input type="search" name="q" aria-label="Find keys and pages" placeholder="Find keys and pages" autocomplete="off" hx-get="${base}/find" hx-trigger="input changed delay:120ms, search" hx-target="#palette-found" hx-select="#found" hx-push-url="false"></form><div id="palette-found"></div></dialog>`;
+  html`<dialog id="palette" aria-label="Find" hx-morph-skip><form action="${base}/find" method="get" role="search"><input type="search" name="q" aria-label="Find domains, keys and pages" placeholder="Find domains, keys and pages" autocomplete="off" hx-get="${base}/find" hx-trigger="input changed delay:120ms, search" hx-target="#palette-found" hx-select="#found" hx-push-url="false"></form><div id="palette-found"></div></dialog>`;
