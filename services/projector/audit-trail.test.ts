@@ -158,6 +158,28 @@ test('given a long day, when a link is added, then only its last part is read an
   expect((await parts())?.at(-1)).toEqual({ linksSigned: 1 });
 });
 
+test('given a month of long days, then only the newest two and short ones keep figures of parts, in any order, and late links count', async () => {
+  const long = entriesPerPart * 8 + 1;
+  const dayOf = (number: number) => `2026-03-0${number}`;
+  const whole = (number: number, count = long) => Array.from({ length: count }, (_, at) => link(at, dayOf(number)));
+  const batches = [whole(1, 3), whole(2), whole(3), whole(4), whole(5)];
+  const document = async () => (await usageAccess.get(usageKey('acme', '2026-03')))?.document;
+  const linksSigned = long;
+  for (const batch of batches) await fold(...batch);
+  const inOrder = await document();
+  expect(inOrder?.days).toEqual({
+    '01': { linksSigned: 3 },
+    ...Object.fromEntries(['02', '03', '04', '05'].map((day) => [day, { linksSigned }])),
+  });
+  expect(Object.keys(inOrder?.parts ?? {}).toSorted()).toEqual(['01', '04', '05']);
+  await fold(link(long, dayOf(2)));
+  expect(await document()).toEqual({ ...inOrder, days: { ...inOrder?.days, '02': { linksSigned: long + 1 } } });
+  for (const store of [auditAccess, auditAccessDays, usageAccess])
+    for (const key of await store.keys()) await store.remove(key);
+  for (const batch of batches.toReversed()) await fold(...batch);
+  expect(await document()).toEqual(inOrder);
+});
+
 test('given figures of a program that did not count parts, when a link is added, then the day is counted whole once', async () => {
   const all = range(0, entriesPerPart * 2);
   await fold(...all);

@@ -50,15 +50,32 @@ export function auditTrail(stores: DayListStores<AuditEntry>, usage?: Store<Usag
           const before: SomeUsageFigures[] = [];
           for (let part = 0; part < first; part += 1) before.push(known[part] ?? usageOfEntries(await earlier(part)));
           const ofParts = [...before, ...parts.map(usageOfEntries)];
-          const document = {
-            days: { ...counted?.document.days, [day]: sumOf(ofParts) },
-            parts: { ...counted?.document.parts, [day]: ofParts },
-          };
+          const days = { ...counted?.document.days, [day]: sumOf(ofParts) };
+          const document = { days, parts: keptParts({ ...counted?.document.parts, [day]: ofParts }, days) };
           await usage.put(key, document, { expectedRevision: counted?.revision ?? 0 });
         };
       }, 1);
     },
   };
+}
+
+/** Number of days of a month whose figures of parts are kept, however many they have. Two, because the clocks of two writers may be on either side of midnight. */
+const growingDays = 2;
+/** Most parts of an earlier day whose figures are kept. Those of a longer day are counted again from its entries if one comes late. */
+const mostKeptParts = 8;
+
+/**
+ * The figures of parts that a month's document keeps. The document is written with each batch, and a day of 100,000 entries has 200 parts, so only the
+ * newest days keep them all. The result depends on the set of entries alone. Pure.
+ */
+function keptParts(
+  parts: NonNullable<UsageDocument['parts']>,
+  days: UsageDocument['days'],
+): NonNullable<UsageDocument['parts']> {
+  const growing = new Set(Object.keys(days).toSorted().slice(-growingDays));
+  return Object.fromEntries(
+    Object.entries(parts).filter(([day, figures]) => growing.has(day) || figures.length <= mostKeptParts),
+  );
 }
 
 /** The fields of an entry that do not come from the commit. `actor`: set if it differs from the committer. */

@@ -133,7 +133,10 @@ export type AuditDocument = z.infer<typeof auditDocumentSchema>;
 /** Bucket `usage`, key `<source>.<org>.<yyyy-mm>`: figures by day of the month (`01`…), each counted from that day's audit entries. */
 export const usageDocumentSchema = z.object({
   days: z.record(z.string().regex(/^\d\d$/), someUsageFiguresSchema),
-  /** The same figures for each part of a day's entries. Figures that are not counted from entries have none. */
+  /**
+   * The same figures for each part of a day's entries. Figures that are not counted from entries have none, and long days have none once two later days of
+   * the month have entries.
+   */
   parts: z.record(z.string().regex(/^\d\d$/), z.array(someUsageFiguresSchema)).optional(),
 });
 export type UsageDocument = z.infer<typeof usageDocumentSchema>;
