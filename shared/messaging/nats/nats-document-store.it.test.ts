@@ -73,6 +73,32 @@ describeWithServers(['nats-server'], 'keys of a bucket', () => {
     await connection.close();
   });
 
+  test('are listed without the subjects of the whole bucket, which are a large answer, unless a key is written meanwhile', async () => {
+    let subjectLists = 0;
+    let whenListed = async () => {};
+    const watched = (jsm: JetStreamManager): JetStreamManager => {
+      const info: typeof jsm.streams.info = async (name, options) => {
+        if (options?.subjects_filter !== undefined) subjectLists += 1;
+        const answer = await jsm.streams.info(name, options);
+        await whenListed();
+        return answer;
+      };
+      return Object.create(jsm, { streams: { value: Object.create(jsm.streams, { info: { value: info } }) } });
+    };
+    const { connection, activeJobs, put } = await openActiveJobs(bus, watched);
+    await Promise.all(['quiet-1', 'quiet-2', 'gone'].map(put));
+    await activeJobs.remove('acme.gone');
+    const quiet = async () => (await activeJobs.keys()).filter((key) => key.includes('quiet')).toSorted();
+    expect([await quiet(), subjectLists]).toEqual([['acme.quiet-1', 'acme.quiet-2'], 0]);
+    whenListed = async () => {
+      whenListed = async () => {};
+      await put('quiet-3');
+    };
+    expect([await quiet(), subjectLists]).toEqual([['acme.quiet-1', 'acme.quiet-2', 'acme.quiet-3'], 1]);
+    for (const name of ['quiet-1', 'quiet-2', 'quiet-3']) await activeJobs.remove(`acme.${name}`);
+    await connection.close();
+  });
+
   test('leave nothing behind, however many were removed', async () => {
     const { connection, messageCount, activeJobs, put } = await openActiveJobs(bus);
     await put('kept');

@@ -129,13 +129,22 @@ export function natsDocumentStore<T>(
     };
   }
 
+  /** The keys of the stored documents. Messages are not kept, because a bucket may have hundreds of thousands. */
   async function listKeys(filter: string): Promise<Set<string>> {
     const { messages, waiting, end } = await follow(filter, true);
     try {
-      const listed = waiting === 0 ? [] : await wholeAnswer(upToNewest(messages));
-      return new Set(listed.filter(({ headers }) => !isMarker(headers)).map(({ subject }) => keyOf(subject)));
+      const listed = waiting === 0 ? [] : await wholeAnswer(keysUpToNewest(messages));
+      return new Set(listed.filter((key) => key !== undefined));
     } finally {
       end();
+    }
+  }
+
+  /** The key of each message, or undefined for that of a tombstone. */
+  async function* keysUpToNewest(messages: AsyncIterable<JsMsg>): AsyncGenerator<string | undefined> {
+    for await (const message of messages) {
+      yield isMarker(message.headers) ? undefined : keyOf(message.subject);
+      if (message.info.pending === 0) return;
     }
   }
 
@@ -215,7 +224,10 @@ export function natsDocumentStore<T>(
     },
 
     async keys(filter = '>') {
+      const newestSequence = () => call('listing keys', async () => (await jsm.streams.info(stream)).state.last_seq);
+      const before = await newestSequence();
       const listed = await call('listing keys', () => listKeys(filter));
+      if ((await newestSequence()) === before) return [...listed];
       // The listing misses a key that is written meanwhile. Some of the subjects hold only a tombstone.
       const { state } = await call('listing keys', () =>
         jsm.streams.info(stream, { subjects_filter: subjectOf(prefix + filter) }),
@@ -291,13 +303,6 @@ type Following = {
   isForgotten: () => Promise<boolean>;
   end: () => void;
 };
-
-async function* upToNewest(messages: AsyncIterable<JsMsg>): AsyncGenerator<JsMsg> {
-  for await (const message of messages) {
-    yield message;
-    if (message.info.pending === 0) return;
-  }
-}
 
 /** The server refuses this document permanently: it is too large, or its key is invalid. */
 class DocumentRefused extends Poison {
