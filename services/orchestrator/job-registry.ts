@@ -39,6 +39,8 @@ export type ActiveJob = {
   lastDecision: Promise<unknown>;
   /** Hash of an earlier plan of the documentation whose bundle probably has most parts of this job's. */
   after?: string;
+  /** The reason for which the last try to plan it failed; absent if it has a plan or was not tried. */
+  planWaitsFor?: string;
   /** Number of times that workers postponed a unit. */
   postponements: Map<WorkUnit, number>;
 };

@@ -150,10 +150,13 @@ function timeOut({ unit, attempt }: HandedOut): ExportCommand {
   return unit === bundleUnit ? { type: 'TimeOutBundle', attempt } : { type: 'TimeOutChunk', chunk: unit, attempt };
 }
 
-function overdue(job: ActiveJob, now: number, deadlineMs: number): ExportCommand | undefined {
+/** The command that ends a job whose deadline has passed; undefined before. Its error says how far the job came and, without a plan, why. Pure. */
+export function overdue(job: ActiveJob, now: number, deadlineMs: number): ExportCommand | undefined {
   const { createdAt, pageCount, pageTotal, phase } = stateOf(job);
   if (now - Date.parse(createdAt) < deadlineMs) return undefined;
-  const reached = phase === 'requested' ? 'it was not planned yet' : `${pageCount} of ${pageTotal} pages were rendered`;
+  const why = job.planWaitsFor === undefined ? '' : `, because ${job.planWaitsFor.slice(0, 300).replace(/\.$/, '')}`;
+  const reached =
+    phase === 'requested' ? `it was not planned yet${why}` : `${pageCount} of ${pageTotal} pages were rendered`;
   const minutes = Math.round(deadlineMs / 60_000);
   return {
     type: 'Fail',

@@ -10,6 +10,7 @@ import { exportCommit, exportState } from '../../test/support/make-commit.ts';
 import { siteModel } from '../../test/support/site-model.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
 import { type ActiveJob, activeJob, type JobRegistry, stateOf } from './job-registry.ts';
+import { overdue } from './lead.ts';
 import { largeModelBytes, type PlanMaker } from './plan-maker.ts';
 import { jobPlanner } from './planner.ts';
 
@@ -39,6 +40,7 @@ async function completing(objectStore: ObjectStore) {
   const stop = new AbortController();
   const context = { ...orchestratorContext(), objectStore };
   let made = 0;
+  let job: ActiveJob | undefined;
   const plans: PlanMaker = {
     ...context.plans,
     make: (question) => {
@@ -66,12 +68,15 @@ async function completing(objectStore: ObjectStore) {
   return {
     async plan(changes: Partial<ExportJobState>): Promise<ExportCommand | undefined> {
       const state = exportState({ ...changes, jobId: `se_${String(commands.length).padStart(22, '0')}` });
-      planner.changed(activeJob({ commit: exportCommit(state), sequence: 1 }));
+      job = activeJob({ commit: exportCommit(state), sequence: 1 });
+      planner.changed(job);
       const before = commands.length;
-      await expect.poll(() => commands.length).toBe(before + 1);
+      await expect.poll(() => commands.length, { timeout: 10_000 }).toBe(before + 1);
       return commands.at(-1);
     },
     timesMade: () => made,
+    /** The last job. */
+    job: () => job,
     /** The plan that the task for the bundle of the last job names as `after`. */
     after: () => afters.at(-1),
     close: () => plans.close(),
@@ -99,6 +104,38 @@ test('jobs that cannot be planned yet hold up no other', async () => {
   await expect.poll(() => planned).toEqual(['here']);
   stop.abort();
   await planner.settled();
+});
+
+test('a plan that a full disk does not take is made once, names the reason, and is stored when there is room', async () => {
+  const objectStore = testObjectStore();
+  const model = siteModel([{ path: 'a' }, { path: 'b' }]);
+  const { contentVersion } = model;
+  const of = { organization: 'acme', domain: 'docs', contentVersion };
+  await objectStore.put(siteModelKey(of), Buffer.from(JSON.stringify(model)));
+  let refusals = 1;
+  const planner = await completing({
+    ...objectStore,
+    put: async (key, ...body) => {
+      if (key.startsWith('plans/') && refusals > 0) {
+        refusals -= 1;
+        throw new Unavailable('its disk is full');
+      }
+      return objectStore.put(key, ...body);
+    },
+  });
+  const planned = planner.plan(of);
+  await expect.poll(() => planner.job()?.planWaitsFor).toBe('its disk is full');
+  const { createdAt } = stateOf(planner.job() as ActiveJob);
+  const atDeadline = overdue(planner.job() as ActiveJob, Date.parse(createdAt) + 60_000, 60_000);
+  expect(atDeadline).toMatchObject({
+    error: expect.stringMatching(
+      /^The export did not end within 1 minutes: it was not planned yet, because its disk is full\. /,
+    ),
+  });
+  const command = await planned;
+  expect([command?.type, planner.timesMade(), planner.job()?.planWaitsFor]).toEqual(['Plan', 1, undefined]);
+  expect(await objectStore.head(planKey('acme', command?.type === 'Plan' ? command.planHash : ''))).toBeDefined();
+  await planner.close();
 });
 
 test('a job that ended before its turn is not planned', async () => {

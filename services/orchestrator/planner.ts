@@ -18,7 +18,9 @@ import { presentChunks } from './present-chunks.ts';
 /** Small plans take turns in their thread. Only one large plan is made at a time, because its model takes ten times its size in memory. */
 const atOnce = { small: 4, large: 1 };
 type Lane = keyof typeof atOnce;
-/** Pauses of a job that cannot be planned yet. Each try makes the whole plan, and other plans need that time. */
+/** Limit of the text of plans that wait for the object store. A plan beyond it is made again by each try, whose time other plans need. */
+const mostUnstoredBytes = 64 * 1024 * 1024;
+/** Pauses of a job that cannot be planned yet. */
 const againAfter: RetryPolicy = { firstPauseMs: 1_000, longestPauseMs: 15_000 };
 
 export type JobPlanner = {
@@ -44,6 +46,13 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
   const joined = joinedPlans();
   /** Plans of jobs under way, which this process made. */
   const made = new WeakMap<ActiveJob, Omit<PlannedJob, 'command'>>();
+  const unstored = new Map<ActiveJob, UnstoredPlan>();
+
+  function keepUnstored(job: ActiveJob, plan: UnstoredPlan): void {
+    unstored.delete(job);
+    const bytes = [...unstored.values()].reduce((sum, { text }) => sum + text.length, plan.text.length);
+    if (underWay.has(job) && bytes <= mostUnstoredBytes) unstored.set(job, plan);
+  }
 
   function begin(lane: Lane): void {
     while (running[lane].size < atOnce[lane] && !signal.aborted) {
@@ -76,7 +85,7 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
       const { traceparent: parent, data } = job.stored.commit;
       const attributes = ownAttributes({ jobId, organization: data.state.organization });
       const planned = await tracing.inSpan('plan', { parent, attributes }, () =>
-        planJob(context, stateOf(job), joined, lane),
+        planJob(context, stateOf(job), joined, lane, unstored.get(job)),
       );
       signal.throwIfAborted();
       if (planned === 'large') {
@@ -88,6 +97,8 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
         if (planned.after !== undefined) job.after = planned.after;
       }
       failedTries.delete(job);
+      unstored.delete(job);
+      delete job.planWaitsFor;
       if (planned !== undefined) await registry().change(job, planned.command, job.stored.commit.id);
       underWay.delete(job);
       crashPoint('after-plan-commit', 'orchestrator');
@@ -98,6 +109,8 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
         return;
       }
       context.logger.warn({ err: error, jobId }, 'an export could not be planned yet; it is retried');
+      job.planWaitsFor = messageOf(error);
+      if (error instanceof PlanNotStored) keepUnstored(job, error.plan);
       const tries = (failedTries.get(job) ?? 0) + 1;
       failedTries.set(job, tries);
       setTimeout(() => queue(job, lane), pauseAfter(tries, againAfter)).unref();
@@ -115,6 +128,7 @@ export function jobPlanner(context: OrchestratorContext, registry: () => JobRegi
       if (planned !== undefined && state.phase === 'completed' && state.planHash === planned.plan.planHash)
         joined.completed(state, planned.rendererVersion, planned.plan);
       underWay.delete(job);
+      unstored.delete(job);
       waiting.small.remove(job);
       waiting.large.remove(job);
     },
@@ -135,16 +149,36 @@ type PlannedJob = {
   after: string | undefined;
 };
 
+/** A plan that was made for a renderer version, with its bytes for the store. */
+type UnstoredPlan = { rendererVersion: string; plan: JoinedPlan['plan']; text: Buffer };
+
+/** The plan was made, but the object store does not take it now, for example because its disk is full. The next try stores the same plan. */
+class PlanNotStored extends Unavailable {
+  override name = 'PlanNotStored';
+  /** Private, because loggers write the properties of errors. */
+  readonly #plan: UnstoredPlan;
+
+  constructor(plan: UnstoredPlan, cause: Unavailable) {
+    super(messageOf(cause), { cause });
+    this.#plan = plan;
+  }
+
+  get plan(): UnstoredPlan {
+    return this.#plan;
+  }
+}
+
 /**
- * Makes and stores the plan of a job. Returns it with the command `Plan` or, for a job with a plan, `Replan`; or only the command `Fail` with the
- * reason; or nothing, if the renderers of its plan have come back. Resolves with `large` if the job has to wait for the turn of a large plan. Rejects
- * with `Unavailable` if it should be retried.
+ * Makes and stores the plan of a job, or stores the one that an earlier try made. Returns it with the command `Plan` or, for a job with a plan,
+ * `Replan`; or only the command `Fail` with the reason; or nothing, if the renderers of its plan have come back. Resolves with `large` if the job has to
+ * wait for the turn of a large plan. Rejects with `Unavailable` if it should be retried.
  */
 async function planJob(
   context: PlanContext,
   state: ExportJobState,
   joined: JoinedPlans,
   lane: Lane,
+  unstored: UnstoredPlan | undefined,
 ): Promise<PlannedJob | { command: ExportCommand } | 'large' | undefined> {
   const { rendererVersion: replacedVersion, jobId, organization } = state;
   const rendererVersion = context.renderers.chooseVersion(context.rendererVersion);
@@ -156,6 +190,7 @@ async function planJob(
   const known = state.replayOf === undefined ? joined.of(state, rendererVersion) : undefined;
   try {
     const plan =
+      (unstored?.rendererVersion === rendererVersion ? await stored(context, organization, unstored) : undefined) ??
       (known?.isOf(state) === true ? await keptPlan(context, organization, known.plan) : undefined) ??
       (await newPlan(context, state, rendererVersion, lane));
     if (plan === 'large') return plan;
@@ -214,11 +249,24 @@ async function newPlan(
       ...{ organization, domain, contentVersion, label, options, rendererVersion, selection, model },
       anew: state.replayOf !== undefined,
     });
-    await storePlan(objectStore, organization, plan.planHash, Buffer.from(text));
-    return plan;
+    return await stored(context, organization, { rendererVersion, plan, text: Buffer.from(text) });
   } catch (error) {
     if (error instanceof DamagedObject || error instanceof UnreadableModel) return { failed: unreadable };
     throw error;
+  }
+}
+
+/** Stores a plan that was just made. Rejects with `PlanNotStored` while the store is unavailable. */
+async function stored(
+  { objectStore }: PlanContext,
+  organization: string,
+  made: UnstoredPlan,
+): Promise<JoinedPlan['plan']> {
+  try {
+    await storePlan(objectStore, organization, made.plan.planHash, made.text);
+    return made.plan;
+  } catch (error) {
+    throw error instanceof Unavailable ? new PlanNotStored(made, error) : error;
   }
 }
 
