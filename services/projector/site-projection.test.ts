@@ -42,7 +42,7 @@ const statuses = (deployments: readonly Deployment[] = []) =>
 test('the list has the last 50 deployments that the state has dropped, as they ended, and those of the state', () => {
   const states = statesOf(80);
   const { deployments = [] } = folded(states) ?? {};
-  expect(states.at(-1)?.deployments.length).toBeLessThan(12);
+  expect(states.at(-1)?.deployments.length).toBeLessThan(13);
   expect(deployments).toHaveLength(50 + (states.at(-1)?.deployments.length ?? 0));
   const ended = (number: number) => `${number} ${number === 80 ? 'live' : number % 3 === 0 ? 'failed' : 'replaced'}`;
   expect(statuses(deployments)).toEqual(deployments.map(({ number }) => ended(number)));
@@ -57,4 +57,22 @@ test('commits that come again change nothing, and after a loss of the log the li
   const before = states.slice(0, 21);
   const again = withDeployments(whole, { revision: 21, data: { events: [], state: before.at(-1) as SiteState } }, true);
   expect(statuses(again?.deployments)).toEqual(statuses(folded(before)?.deployments));
+});
+
+test('the list has the failure of a deployment that began before five others that ended', () => {
+  const states: SiteState[] = [];
+  const apply = (events: readonly SiteEvent[]): void => {
+    let state = states.at(-1);
+    for (const event of events) state = siteAggregate.evolve(state, event, { time: now.toISOString(), actor });
+    if (state !== undefined) states.push(state);
+  };
+  const publish = (at: number) =>
+    apply(followContent(states.at(-1), { latest: `cv_${String(at).padStart(32, '0')}`, labels: {} }, now));
+  apply(openSite(undefined, site, settings));
+  for (let at = 1; at <= 9; at += 1) publish(at);
+  const jobId = states.at(-1)?.deployments[0]?.jobId ?? '';
+  apply(settleDeployment(states.at(-1), jobId, { error: 'One page failed.' }));
+  publish(10);
+  expect(states.at(-1)?.deployments.map(({ number }) => number)).not.toContain(1);
+  expect(statuses(folded(states)?.deployments)).toContain('1 failed');
 });

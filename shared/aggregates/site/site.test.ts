@@ -271,7 +271,7 @@ test('findings belong to deployments that were live, are recorded once, and stay
   ]);
 });
 
-test('commits stay small: of ended deployments that no rollback needs the state keeps five', () => {
+test('commits stay small: of ended deployments that no rollback needs the state keeps five, and those since the last request', () => {
   const { open, follow, complete, fail, current, statuses } = siteOf();
   open();
   for (let each = 1; each <= 40; each += 1) {
@@ -280,8 +280,46 @@ test('commits stay small: of ended deployments that no rollback needs the state 
     else fail(each);
   }
   const kept = (status: string) => statuses().filter((each) => each.endsWith(status));
-  expect([kept('live').length, kept('replaced').length, kept('failed').length]).toEqual([1, 5, 5]);
+  expect([kept('live').length, kept('replaced').length, kept('failed').length]).toEqual([1, 6, 5]);
   expect(JSON.stringify(current()).length).toBeLessThan(5_000);
+});
+
+test('each deployment is in the state after its end, also the oldest one, and all previews of a site that is closed', () => {
+  const { open, follow, fail, complete, close, current, statuses } = siteOf();
+  open();
+  follow(content(1));
+  for (let each = 2; each <= 9; each += 1) {
+    follow(content(each));
+    expect(statuses()).toContain(each === 2 ? '2 waiting' : `${each - 1} superseded`);
+  }
+  fail(1);
+  expect(statuses()).toContain('1 failed');
+  const labels = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`label-${at}`, 100 + at]));
+  follow(content(9, labels));
+  expect(statuses()).not.toContain('1 failed');
+  for (const { number, label } of current().deployments) if (label !== undefined) complete(number);
+  close();
+  expect(statuses().filter((each) => each.endsWith(' ended'))).toHaveLength(20);
+});
+
+test('a service of an earlier version, which does not know the limit, makes states that are the fold of their events', () => {
+  const { open, follow, fail, current } = siteOf();
+  open();
+  for (let each = 1; each <= 20; each += 1) {
+    follow(content(each));
+    fail(each);
+  }
+  // Earlier versions read the fields that they know, and continue with them.
+  const { organization, domain, isOpen, deploymentCount, deployments, followed, ...known } = current();
+  expect(Object.keys(known).sort()).toEqual(['hosts', 'name', 'organizationPlan', 'previews']);
+  const next: SiteEvent = {
+    type: 'DeploymentRequested',
+    version: 1,
+    data: { ...site, deployment: 21, contentVersion: version(21), jobId: `se_${'0'.repeat(22)}`, cause: 'published' },
+  };
+  const before = { organization, domain, isOpen, deploymentCount, deployments, followed, ...known };
+  const metadata = { time: now.toISOString(), actor };
+  expect(siteAggregate.evolve(before, next, metadata).deployments).toHaveLength(deployments.length + 1);
 });
 
 test('states of earlier versions remain the fold of their events, which do not name the limit', () => {

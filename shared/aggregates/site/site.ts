@@ -68,7 +68,10 @@ export const siteEventSchema = z.discriminatedUnion('type', [
   event('DeploymentRequested', {
     deployment,
     ...requestedDeployment,
-    /** Limit of ended deployments in the state from then on. Events of earlier versions do not have it. */
+    /**
+     * Number of deployments that ended before, and no rollback needs, which stay in the state. Events of earlier versions do not have it. The state does
+     * not have it, because a service of an earlier version would not copy it.
+     */
     keptEnded: z.int().min(0).optional(),
   }),
   event('DeploymentLive', { deployment, ...liveBundle }),
@@ -114,12 +117,11 @@ export const siteStateSchema = z.object({
   /** Number of the last deployment; 0 if there is none. */
   deploymentCount: z.int().min(0),
   /**
-   * Oldest first: all that are live, wait or run, the five before each live site, and other ended ones up to `keptEnded`. Each commit has this list, so
-   * more of them are only in a read model.
+   * Oldest first: all that are live, wait or run, the five before the live site, the `keptEnded` others before the last request, and those that ended
+   * since then, up to 50. Each commit has this list, so more of them are only in a read model. A deployment stays at least until the commit after its
+   * end, so the read model has its end.
    */
   deployments: z.array(deploymentSchema),
-  /** Absent until a deployment was requested by this version or a later one; the limit is 50 then. */
-  keptEnded: z.int().min(0).optional(),
   /** The content version of the last deployment that a publication caused, for each label; `live` for the live site. */
   followed: z.object({ live: contentVersion.optional(), labels: z.record(z.string(), contentVersion) }),
 });
@@ -132,8 +134,8 @@ export type SiteCommit = z.infer<typeof siteCommitSchema>;
 
 /** Number of replaced deployments of the live site that are kept for a rollback. */
 const keptForRollback = 5;
-/** Limit of ended deployments in states of earlier versions, which must remain the fold of their events. */
-const keptEndedBefore = 50;
+/** Limit of ended deployments in any state. Earlier versions have no other one, and their states must remain the fold of their events. */
+const mostEnded = 50;
 
 /** The site of one domain. The gateway appends commands of people, the deployer appends deployments. */
 export const siteAggregate: Aggregate<SiteEvent, SiteState> = {
@@ -144,33 +146,30 @@ export const siteAggregate: Aggregate<SiteEvent, SiteState> = {
 
 function evolve(before: SiteState | undefined, event: SiteEvent, { time }: EventMetadata): SiteState {
   if (event.type === 'SiteOpened') {
-    const { deploymentCount = 0, deployments = [], followed = { labels: {} }, keptEnded } = before ?? {};
-    return {
-      ...event.data,
-      ...{ isOpen: true, deploymentCount, deployments, followed },
-      ...(keptEnded !== undefined && { keptEnded }),
-    };
+    const { deploymentCount = 0, deployments = [], followed = { labels: {} } } = before ?? {};
+    return { ...event.data, isOpen: true, deploymentCount, deployments, followed };
   }
   if (before === undefined) throw new Error(`${event.type} of ${event.data.domain} comes before SiteOpened`);
   const { followed, deployments } = before;
   switch (event.type) {
     case 'DeploymentRequested': {
-      const { deployment: number, label, contentVersion, jobId, cause, keptEnded = before.keptEnded } = event.data;
+      const { deployment: number, label, contentVersion, jobId, cause, keptEnded = mostEnded } = event.data;
+      // A deployment that this request supersedes is still in the state, because only earlier ones are evicted.
+      const kept = withinLimits(deployments, keptEnded);
       const isWaiting = deployments.some((each) => each.label === label && each.status === 'running');
       const added: Deployment = {
         number,
         ...(label === undefined ? {} : { label }),
         ...{ contentVersion, jobId, cause, status: isWaiting ? 'waiting' : 'running', requestedAt: time },
       };
-      const others = deployments.map((each) =>
+      const others = kept.map((each) =>
         each.label === label && each.status === 'waiting' ? { ...each, status: 'superseded' as const } : each,
       );
       const labels = label === undefined ? followed.labels : { ...followed.labels, [label]: contentVersion };
       return {
         ...before,
         deploymentCount: number,
-        deployments: withinLimits([...others, added], keptEnded),
-        ...(keptEnded !== undefined && { keptEnded }),
+        deployments: withinLimits([...others, added]),
         followed: {
           labels,
           // A rollback does not count as followed content, so only a later publication or promotion is deployed.
@@ -188,7 +187,7 @@ function evolve(before: SiteState | undefined, event: SiteEvent, { time }: Event
         if (each.status === 'live') return { ...each, status: 'replaced' };
         return each.status === 'running' || each.status === 'waiting' ? { ...each, status: 'superseded' } : each;
       });
-      return { ...before, deployments: withinLimits(nextRuns(others, live.label), before.keptEnded) };
+      return { ...before, deployments: withinLimits(nextRuns(others, live.label)) };
     }
     case 'DeploymentFailed': {
       const { deployment: number, error } = event.data;
@@ -197,7 +196,7 @@ function evolve(before: SiteState | undefined, event: SiteEvent, { time }: Event
       const others = deployments.map(
         (each): Deployment => (each.number === number ? { ...each, status: 'failed', endedAt: time, error } : each),
       );
-      return { ...before, deployments: withinLimits(nextRuns(others, failed.label), before.keptEnded) };
+      return { ...before, deployments: withinLimits(nextRuns(others, failed.label)) };
     }
     case 'DeploymentReported': {
       const { deployment: number, errors, warnings } = event.data;
@@ -211,10 +210,7 @@ function evolve(before: SiteState | undefined, event: SiteEvent, { time }: Event
       const { [label]: _, ...labels } = followed.labels;
       return {
         ...before,
-        deployments: withinLimits(
-          deployments.map((each) => (each.label === label ? ended(each) : each)),
-          before.keptEnded,
-        ),
+        deployments: withinLimits(deployments.map((each) => (each.label === label ? ended(each) : each))),
         followed: { ...followed, labels },
       };
     }
@@ -222,7 +218,7 @@ function evolve(before: SiteState | undefined, event: SiteEvent, { time }: Event
       return {
         ...before,
         isOpen: false,
-        deployments: withinLimits(deployments.map(ended), before.keptEnded),
+        deployments: withinLimits(deployments.map(ended)),
         followed: { labels: {} },
       };
   }
@@ -244,7 +240,7 @@ function ended(deployment: Deployment): Deployment {
 }
 
 /** Evicts the oldest inactive deployments beyond the limit. */
-function withinLimits(deployments: Deployment[], keptEnded: number = keptEndedBefore): Deployment[] {
+function withinLimits(deployments: Deployment[], keptEnded: number = mostEnded): Deployment[] {
   const isActive = ({ status }: Deployment) => status === 'live' || status === 'running' || status === 'waiting';
   const kept = new Set(rollbackTargets(deployments));
   const others = deployments.filter((each) => !isActive(each) && !kept.has(each));
