@@ -112,7 +112,7 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
     }
   };
   let nextRecord = 0;
-  let hasRecorded = false;
+  let recordedUntil: Date | undefined;
   /** The newest message at some time. When everything up to it is folded, the documents contain all messages from before that time. */
   let awaited: { sequence: number; at: Date } | undefined;
   const recordDays = async (live: Generation) => {
@@ -126,11 +126,11 @@ export async function leadProjection<M>(run: ProjectionRun<M>, signal: AbortSign
       await source.record(bus.generations[live], {
         bus,
         until: awaited.at,
-        isFirst: !hasRecorded,
+        before: recordedUntil,
         confirm,
         signal: ended,
       });
-      hasRecorded = true;
+      recordedUntil = awaited.at;
       awaited = undefined;
       nextRecord = clock.now().getTime() + hourMs;
     } catch (error) {

@@ -63,8 +63,8 @@ type ArchivedSource<M> = {
 export type RecordContext = {
   bus: Pick<BusParts, 'views'>;
   until: Date;
-  /** True for the first call of a leader, which does not know what others have recorded. */
-  isFirst: boolean;
+  /** The time `until` of the last call of this leader that succeeded. A new leader does not know what others have recorded. */
+  before?: Date | undefined;
   confirm: () => Promise<void>;
   signal: AbortSignal;
 };

@@ -157,19 +157,24 @@ test('days are recorded when four days have passed, by each leader and again, an
     },
   };
   let confirmed = 0;
-  const record = async (isFirst: boolean) =>
+  const record = async (before?: Date) =>
     viewsProjection.record?.({ siteViews } as unknown as ReadModels, {
-      ...{ bus, until: new Date('2026-03-02T10:00:00.000Z'), isFirst, signal: new AbortController().signal },
+      ...{ bus, until: new Date('2026-03-02T10:00:00.000Z'), before, signal: new AbortController().signal },
       confirm: async () => void (confirmed += 1),
     });
-  await record(true);
+  await record();
   expect(kept).toEqual([
     { day: '2026-02-01', keptDays: 371 },
     { day: '2026-02-25', keptDays: 395 },
     { day: '2026-02-26', keptDays: 396 },
   ]);
   expect(confirmed).toBe(3);
-  kept.length = 0;
-  await record(false);
-  expect(kept.map(({ day: of }) => of)).toEqual(['2026-02-25', '2026-02-26']);
+  const since = async (before: string) => {
+    kept.length = 0;
+    await record(new Date(before));
+    return kept.map(({ day: of }) => of);
+  };
+  expect(await since('2026-03-02T09:00:00.000Z')).toEqual(['2026-02-25', '2026-02-26']);
+  // A dead letter kept this leader from recording for weeks.
+  expect(await since('2026-02-04T23:00:00.000Z')).toEqual(['2026-02-01', '2026-02-25', '2026-02-26']);
 });

@@ -48,15 +48,16 @@ export const viewsProjection: ProjectionSource<ViewsRecord> = {
 };
 
 /**
- * Records the sums of days for which no more batches are accepted. The first call covers all days whose batches are in the log, later calls the newest two.
- * The log keeps the first record of a day, so two leaders may record the same day.
+ * Records the sums of days for which no more batches are accepted. The first call covers all days whose batches are in the log, later calls the days since
+ * the call before: a dead letter or an outage may have come between. The log keeps the first record of a day, so two leaders may record the same day.
  */
 async function recordDays(
   { siteViews }: ReadModels,
-  { bus, until, isFirst, confirm, signal }: RecordContext,
+  { bus, until, before, confirm, signal }: RecordContext,
 ): Promise<void> {
   const dayBefore = (days: number): string => new Date(until.getTime() - days * dayMs).toISOString().slice(0, 10);
-  const oldest = isFirst ? viewBatchesKeptDays : daysUntilCounted + 1;
+  const missed = before === undefined ? viewBatchesKeptDays : Math.ceil((until.getTime() - before.getTime()) / dayMs);
+  const oldest = Math.min(viewBatchesKeptDays, daysUntilCounted + Math.max(1, missed));
   for (let days = oldest; days >= daysUntilCounted; days -= 1) {
     const day = dayBefore(days);
     for (const key of await siteViews.keys(`*.*.${day}`)) {
