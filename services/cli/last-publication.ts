@@ -24,12 +24,17 @@ export function lastPublication(
     join(cache, `${sha256Of(JSON.stringify([await realpath(folder), baseUrl, domain])).slice(0, 32)}.txt`);
   return {
     async hashes() {
-      const text = await readFile(await record(), 'utf8').catch(() => undefined);
+      const text = await record()
+        .then((file) => readFile(file, 'utf8'))
+        .catch(() => undefined);
       return text === undefined ? undefined : new Set(text.split('\n'));
     },
     async remember(files) {
       const text = files.map(({ sha256 }) => sha256).join('\n');
-      await writeWhole(await record(), text).catch(() => undefined);
+      // The server has accepted the files by now, so a folder that was removed meanwhile is no failure either.
+      await record()
+        .then((file) => writeWhole(file, text))
+        .catch(() => undefined);
       await removeUnused(cache, Date.now()).catch(() => undefined);
     },
   };

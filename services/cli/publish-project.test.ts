@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -75,10 +75,13 @@ describe('after a publication from the same folder', () => {
   let served: { request: string; names: string[] }[];
   /** Code of the error that the next PATCH gets. */
   let refusal: string | undefined;
+  /** Called when a PATCH has arrived. */
+  let onReceived: () => Promise<void>;
   let client: ApiClient;
 
   beforeEach(async () => {
     [folder, cache, served, refusal] = [newFolder(), newFolder(), [], undefined];
+    onReceived = async () => {};
     await writeFile(join(folder, 'docs.json'), '{}');
     await writeFile(join(folder, 'a.mdx'), '# A');
     const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -88,6 +91,7 @@ describe('after a publication from the same folder', () => {
       served.push({ request: `${request.method} ${request.url?.replace('/v1/domains/docs/', '')}`, names });
       const code = request.method === 'PATCH' ? refusal : undefined;
       if (code !== undefined) refusal = undefined;
+      if (request.method === 'PATCH') await onReceived();
       const missing = [sha256Of('# A'), sha256Of('# B')];
       response.writeHead(code === undefined ? 200 : 409);
       response.end(JSON.stringify(code === undefined ? { missing, contentVersion: 'cv_1' } : { error: 'No.', code }));
@@ -112,6 +116,28 @@ describe('after a publication from the same folder', () => {
       { request: 'PATCH content', names: ['b.mdx'] },
     ]);
     expect(await lastTo('other').hashes()).toBeUndefined();
+  });
+
+  test.each([
+    ['cut off', (text: string) => text.slice(0, 70)],
+    ['empty', () => ''],
+    ['of other files', () => `${'0'.repeat(64)}\n${'1'.repeat(64)}`],
+    ['binary', () => '\u0000\ufffd'.repeat(1_000)],
+  ])('a record that is %s costs bytes, and publishes the same files', async (_name, damaged) => {
+    await publish();
+    const [record = ''] = await readdir(cache);
+    await writeFile(join(cache, record), damaged(await readFile(join(cache, record), 'utf8')));
+    await publish();
+    await publish();
+    const [, , again, last] = served;
+    expect(again?.request).toBe('PATCH content');
+    expect(again?.names.length).toBeGreaterThan(0);
+    expect(last).toEqual({ request: 'PATCH content', names: [] });
+  });
+
+  test('a folder that is removed once its files are sent is published', async () => {
+    onReceived = () => rm(folder, { recursive: true });
+    expect(await publish()).toMatchObject({ contentVersion: 'cv_1' });
   });
 
   test('a server that lacks more of its files is asked which', async () => {
