@@ -223,8 +223,8 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
 
   function addRoute(route: ConsoleRoute): void {
     const url = `${route.of === 'installation' ? '' : '/o/:org'}${route.path === '/' ? '' : route.path}`;
-    const needed =
-      route.role ?? (route.of === 'installation' ? 'operator' : route.kind === 'form' ? 'editor' : 'viewer');
+    const isForm = route.kind === 'form' || (route.kind === 'stream' && route.isForm === true);
+    const needed = route.role ?? (route.of === 'installation' ? 'operator' : isForm ? 'editor' : 'viewer');
     const guarded =
       (handle: (visit: Visit, session: Session, request: FastifyRequest, reply: FastifyReply) => Promise<unknown>) =>
       async (request: FastifyRequest, reply: FastifyReply) => {
@@ -257,14 +257,12 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
         }),
       );
     else if (route.kind === 'stream')
-      app.get(
+      app[route.isForm ? 'post' : 'get'](
         url,
-        guarded((visit, _session, request, reply) => {
-          const { query } = route;
-          const read = query.safeParse(request.query);
-          return read.success
-            ? route.follow({ ...visit, query: read.data }, reply, request)
-            : Promise.resolve(notFound(reply));
+        guarded(async (visit, session, request, reply) => {
+          if (route.isForm) checkForm(session, request);
+          const read = route.query.safeParse(route.isForm ? request.body : request.query);
+          return read.success ? await route.follow({ ...visit, query: read.data }, reply, request) : notFound(reply);
         }),
       );
     else
@@ -334,9 +332,14 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
     );
   }
 
-  async function act(route: ConsoleForm, visit: Visit, session: Session, request: FastifyRequest, reply: FastifyReply) {
+  /** Refuses a form that the page of this session did not send. */
+  function checkForm(session: Session, request: FastifyRequest): void {
     refuseForeign(request);
     requireToken(sessions, session, request);
+  }
+
+  async function act(route: ConsoleForm, visit: Visit, session: Session, request: FastifyRequest, reply: FastifyReply) {
+    checkForm(session, request);
     const typed = (request.body ?? {}) as Record<string, string | string[]>;
     const fields = Object.fromEntries(Object.entries(typed).map(([name, value]) => [name, String(value)]));
     const again = async (refusal: PlatformRefusal) => {

@@ -1,3 +1,5 @@
+import { assistantRoutes } from './pages/assistant.ts';
+import { auditRoutes } from './pages/audit.ts';
 import { domainRoutes } from './pages/domains/domain-routes.ts';
 import { exportRoutes } from './pages/export.ts';
 import { exportListRoutes } from './pages/exports.ts';
@@ -6,6 +8,7 @@ import { keyRoutes } from './pages/keys.ts';
 import { organizationRoutes } from './pages/organization.ts';
 import { organizationsPage } from './pages/organizations.ts';
 import { overviewPage } from './pages/overview.ts';
+import { usageRoutes } from './pages/usage.ts';
 import type { ConsoleRoute } from './page.ts';
 
 /** All pages, forms and streams of the console, except for signing in and out. */
@@ -16,6 +19,9 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...exportListRoutes,
   ...exportRoutes,
   ...keyRoutes,
+  ...assistantRoutes,
+  ...auditRoutes,
+  ...usageRoutes,
   organizationsPage,
   ...organizationRoutes,
 ];

@@ -156,20 +156,24 @@ const addressOf = ({ path, of }: (typeof consoleRoutes)[number], org: string): s
     .replace(':id', `key_${'0'.repeat(16)}`)
     .replace(':contentVersion', `cv_${'0'.repeat(32)}`)
     .replace(':jobId', `se_${'0'.repeat(22)}`)
+    .replace(':threadId', `th_${'0'.repeat(22)}`)
     .replaceAll(/:\w+/g, 'x');
+
+const isForm = (route: (typeof consoleRoutes)[number]): boolean =>
+  route.kind === 'form' || (route.kind === 'stream' && route.isForm === true);
 
 describe.each(
   consoleRoutes.map((route) => [`${route.kind} ${route.of ?? 'organization'} ${route.path}`, route] as const),
 )('%s', (_name, route) => {
   test('asks for a session, and is not found in another organization', async () => {
     const stranger = await site.signedIn();
-    const method = route.kind === 'form' ? 'send' : 'get';
+    const method = isForm(route) ? 'send' : 'get';
     expect([303, 401]).toContain((await stranger[method](addressOf(route, 'acme'))).status);
     const other = await site.signedIn(globex.adminKey);
     expect((await other[method](addressOf(route, 'acme'))).status).toBe(404);
   });
 
-  test.runIf(route.kind === 'form')(
+  test.runIf(isForm(route))(
     'is refused without the token of the session, from another site, and for a viewer',
     async () => {
       const admin = await site.signedIn(route.of === 'installation' ? operatorToken : acme.adminKey);

@@ -98,14 +98,18 @@ export const form = <F extends z.ZodType, P extends z.ZodObject = z.ZodObject<{}
 
 export type ConsoleStream = Place & {
   kind: 'stream';
+  isForm?: true;
   params: z.ZodObject;
   query: z.ZodObject;
   follow(visit: Visit, reply: FastifyReply, request: FastifyRequest): Promise<unknown>;
 };
 
-/** An address that is no page: a download, or server-sent events for a page that moves. The handler sends the reply. */
+/**
+ * An address that is no page: a download, or server-sent events for a page that moves. The handler sends the reply. `isForm`: a form of a page asks for
+ * it by POST, with its token and by default the role of forms, and `query` reads the fields.
+ */
 export const stream = <P extends z.ZodObject = z.ZodObject<{}>, Q extends z.ZodObject = z.ZodObject<{}>>(
-  declaration: Place & { params?: P; query?: Q },
+  declaration: Place & { isForm?: true; params?: P; query?: Q },
   follow: (visit: Visit<z.output<P>, z.output<Q>>, reply: FastifyReply, request: FastifyRequest) => Promise<unknown>,
 ): ConsoleStream =>
   ({

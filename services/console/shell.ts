@@ -27,6 +27,9 @@ export const sections = [
   ['/domains', 'Domains', 'book-marked'],
   ['/exports', 'Exports', 'package'],
   ['/keys', 'API keys', 'key-round'],
+  ['/assistant', 'Assistant', 'message-circle-question-mark'],
+  ['/audit', 'Audit', 'scroll-text'],
+  ['/usage', 'Usage', 'chart-column'],
 ] as const;
 
 const installationSections = [['/organizations', 'Organizations', 'building-2']] as const;

@@ -16,6 +16,7 @@ import { addHealthRoutes, type Health } from '#shared/runtime/health-routes.ts';
 import type { GatewayContext } from './context.ts';
 import { limitConnections } from './connections.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
+import { limitsRoute } from './audit/limits-route.ts';
 import { contentRoutes } from './content/content-routes.ts';
 import { allowPlaygrounds } from './auth/playground-origins.ts';
 import { apiKeyRoutes } from './directory/api-key-routes.ts';
@@ -53,6 +54,7 @@ export const publicRoutes: readonly PublicRoute[] = [
   ...viewRoutes,
   ...eventRoutes,
   ...auditRoutes,
+  limitsRoute(() => publicRoutes),
   ...discoveryRoutes,
   ...insightRoutes,
   ...signedDownloadRoutes,

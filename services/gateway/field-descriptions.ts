@@ -358,6 +358,12 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'listAudit.since': 'Only actions of this time or later: a date, or a time with offset.',
   'listAudit.until': 'Only actions of this time or earlier. A date means the end of that day.',
   'listAudit.limit': 'Maximum number of entries. By default 50, and for NDJSON all.',
+  'LimitList.activeExports': 'Number of exports that may be active at once.',
+  'LimitList.limits': 'Limits that all keys and people of the organization share, by name.',
+  'limits.name': 'Name, as in the header `RateLimit-Policy`; `tokens` are model tokens.',
+  'limits.requests': 'Number of requests, or of tokens, in a window.',
+  'limits.windowSeconds': 'Length of the window in seconds.',
+  'limits.remaining': 'Requests, or tokens, that are left in this window.',
   'Usage.months': 'Months, oldest first.',
   'months.total':
     'Figures of the whole month so far, with zeros. Figures whose records are no longer kept are missing.',

@@ -157,7 +157,7 @@ const tags = [
     of: /^\/v1\/assistant\b/,
     description: 'Questions of readers with their answers, sources and ratings.',
   },
-  { name: 'Audit and usage', of: /^\/v1\/(audit|usage)\b/, description: 'Audit entries and usage.' },
+  { name: 'Audit and usage', of: /^\/v1\/(audit|usage|limits)\b/, description: 'Audit entries, usage and limits.' },
   { name: 'API keys', of: /^\/v1\/(api-keys|whoami)\b/, description: 'Keys of an organization, and their rights.' },
   {
     name: 'Organizations',

@@ -1,6 +1,12 @@
 import type { FastifyReply } from 'fastify';
 import { ApiError } from '#shared/http/errors.ts';
-import { addressGroup, type CountedLimit, type RateLimiter, rateLimitHeaders } from '#shared/http/rate-limit.ts';
+import {
+  addressGroup,
+  type CountedLimit,
+  type RateLimit,
+  type RateLimiter,
+  rateLimitHeaders,
+} from '#shared/http/rate-limit.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import type { Principal } from './auth/authenticate.ts';
 import type { GatewayConfig } from './config.ts';
@@ -51,6 +57,16 @@ export const perAddressPerDay = (name: string, requests: RouteLimit['requests'])
   windowSeconds: daySeconds,
 });
 
+/** A limit with its number for a plan. Pure. */
+export function limitFor(
+  config: GatewayContext['config'],
+  { name, requests, windowSeconds }: RouteLimit,
+  plan: Principal['organizationPlan'],
+): RateLimit {
+  const setting = typeof requests === 'number' ? requests : config[requests];
+  return { name, requests: typeof setting === 'number' ? setting : setting[plan], windowSeconds };
+}
+
 /** Order of limits. A request that its caller's own limit refuses is not counted against the organization's. */
 const narrowestFirst: readonly RouteLimit['per'][] = ['address', 'key', 'organization'];
 
@@ -73,11 +89,10 @@ export async function takeRateLimits(
   };
   const counted: CountedLimit[] = [];
   const inOrder = limits.toSorted((a, b) => narrowestFirst.indexOf(a.per) - narrowestFirst.indexOf(b.per));
-  for (const { name, per, requests, windowSeconds } of inOrder) {
-    const setting = typeof requests === 'number' ? requests : config[requests];
-    const most = typeof setting === 'number' ? setting : setting[organizationPlan];
-    const limit = { name, requests: most, windowSeconds };
-    const outcome = await rateLimiter.take(limit, keys[per]());
+  for (const each of inOrder) {
+    const limit = limitFor(config, each, organizationPlan);
+    const { name, requests: most, windowSeconds } = limit;
+    const outcome = await rateLimiter.take(limit, keys[each.per]());
     counted.push({ limit, outcome });
     reply.headers(rateLimitHeaders(counted));
     if (outcome.allowed) continue;

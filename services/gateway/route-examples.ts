@@ -450,6 +450,13 @@ const examples: Readonly<Record<string, RouteExample>> = {
       ],
     },
   },
+  readLimits: {
+    answer: {
+      plan: 'enterprise',
+      activeExports: 20,
+      limits: [{ name: 'starts', requests: 60, windowSeconds: 3_600, remaining: 59 }],
+    },
+  },
 
   answerQuestion: {
     ...onDomain,

@@ -143,17 +143,19 @@ type FieldOptions = {
   type?: 'text' | 'number' | 'password' | 'date' | 'search' | 'url';
   required?: boolean;
   placeholder?: string;
+  /** Id of a `datalist` with suggestions. */
+  list?: string;
 };
 
 /** A labelled text field. After a refusal it has the typed text. */
 export const textField = (
   name: string,
-  { label, about, value = '', type = 'text', required, placeholder }: FieldOptions,
+  { label, about, value = '', type = 'text', required, placeholder, list }: FieldOptions,
   refused?: Refused,
 ): SafeHtml =>
   html`<div class="field"><label for="f-${name}">${label}</label><input id="f-${name}" name="${name}" type="${type}" value="${
     type === 'password' ? '' : (refused?.fields[name] ?? value)
-  }"${attribute('placeholder', placeholder)}${required ? html` required` : ''} autocomplete="off"${attribute('aria-describedby', about !== undefined && `a-${name}`)}>${
+  }"${attribute('placeholder', placeholder)}${attribute('list', list)}${required ? html` required` : ''} autocomplete="off"${attribute('aria-describedby', about !== undefined && `a-${name}`)}>${
     about === undefined ? '' : html`<p class="about" id="a-${name}">${about}</p>`
   }</div>`;
 

@@ -2,7 +2,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
 import { directoryLogSubject, exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
-import { type AuditList, auditListSchema, type Usage, usageSchema } from '#shared/interfaces/http/audit.ts';
+import {
+  type AuditList,
+  auditListSchema,
+  limitListSchema,
+  type Usage,
+  usageSchema,
+} from '#shared/interfaces/http/audit.ts';
 import {
   bearer,
   createOrganization,
@@ -339,4 +345,35 @@ test('without the bus it is unavailable, also as lines', async () => {
   }
   expect((await get('/v1/usage')).statusCode).toBe(503);
   gateway.bus.away = false;
+});
+
+test('limits are those of the plan, each once, with what is left of them', async () => {
+  const limits = async () => limitListSchema.parse((await get('/v1/limits')).json());
+  const named = async (wanted: string) => (await limits()).limits.find(({ name }) => name === wanted);
+  const { limits: all, plan, activeExports } = await limits();
+  expect([plan, activeExports]).toEqual(['enterprise', 20]);
+  expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+  expect(await named('starts')).toEqual({ name: 'starts', requests: 60, windowSeconds: 3_600, remaining: 60 });
+  expect(await named('tokens')).toBeUndefined();
+  const before = (await named('keys'))?.remaining ?? 0;
+  await gateway.app.inject({
+    method: 'POST',
+    url: '/v1/api-keys',
+    headers: bearer(acme.adminKey),
+    payload: { kind: 'assistant' },
+  });
+  expect((await named('keys'))?.remaining).toBe(before - 1);
+  expect((await named('keys'))?.remaining).toBe(before - 1);
+});
+
+test('the budget of model tokens is among the limits where a plan has one', async () => {
+  const frugal = await gatewayHarness({ BINDERY_LIMIT_TOKENS_PER_DAY: 'enterprise=1000' });
+  const { adminKey } = await createOrganization(frugal);
+  const { limits } = limitListSchema.parse(
+    (await frugal.app.inject({ url: '/v1/limits', headers: bearer(adminKey) })).json(),
+  );
+  expect(limits.find(({ name }) => name === 'tokens')).toEqual({
+    ...{ name: 'tokens', requests: 1_000, windowSeconds: 86_400, remaining: 1_000 },
+  });
+  await frugal.close();
 });

@@ -28,6 +28,22 @@ type Answer = {
   trailers(): Readonly<Record<string, string | undefined>>;
 };
 
+/** The limit of model tokens of an organization, and the key of its count; undefined if its plan has none. Pure. */
+export function tokenBudgetOf(
+  { tokensPerDay }: Pick<GatewayContext['config'], 'tokensPerDay'>,
+  organization: string,
+  plan: Principal['organizationPlan'],
+  now: Date,
+): { limit: RateLimit; key: string } | undefined {
+  const tokens = tokensPerDay[plan];
+  if (tokens === 0) return undefined;
+  return {
+    limit: { name: tokenBudgetName, requests: tokens, windowSeconds: daySeconds },
+    // Each day has a separate count, so that it ends at midnight.
+    key: `${organization}/${now.toISOString().slice(0, 10)}`,
+  };
+}
+
 /**
  * The budget of the caller's organization for this day (UTC); undefined if its plan has none. A question that begins within the budget is answered to
  * its end, so concurrent answers may exceed it together.
@@ -37,12 +53,11 @@ export function tokenBudget(
   reply: FastifyReply,
   { organization, organizationPlan }: Principal,
 ): TokenBudget | undefined {
-  const tokens = config.tokensPerDay[organizationPlan];
-  if (tokens === 0) return undefined;
-  const limit: RateLimit = { name: tokenBudgetName, requests: tokens, windowSeconds: daySeconds };
+  const budget = tokenBudgetOf(config, organization, organizationPlan, clock.now());
+  if (budget === undefined) return undefined;
+  const { limit, key } = budget;
+  const tokens = limit.requests;
   const now = clock.now().getTime();
-  // Each day has a separate count, so that it ends at midnight.
-  const key = `${organization}/${new Date(now).toISOString().slice(0, 10)}`;
   const resetSeconds = Math.ceil((dayMs - (now % dayMs)) / 1_000);
 
   return {

@@ -7,7 +7,7 @@ import {
   someUsageFiguresSchema,
   usageFigureNames,
 } from '#shared/contracts/audit-entry.ts';
-import { domainName, jobId, organizationId } from '#shared/contracts/identifiers.ts';
+import { domainName, jobId, organizationId, organizationPlans } from '#shared/contracts/identifiers.ts';
 
 /** Values of `action` other than an action: all actions of an area. */
 export const auditAreas = ['export', 'link', 'content', 'organization', 'domain', 'key'] as const;
@@ -121,3 +121,19 @@ export const usageSchema = z
   .meta({ title: 'Usage' });
 
 export type Usage = z.infer<typeof usageSchema>;
+
+/** Answer of `GET /v1/limits`: the limits that an organization's requests share, by name. A window begins with its first request. */
+export const limitListSchema = z
+  .object({
+    plan: z.enum(organizationPlans),
+    activeExports: z.int().min(0),
+    limits: z.array(
+      z.object({
+        name: z.string(),
+        requests: z.int().min(0),
+        windowSeconds: z.int().min(1),
+        remaining: z.int().min(0),
+      }),
+    ),
+  })
+  .meta({ title: 'LimitList' });

@@ -1,0 +1,428 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { domainName, threadId } from '#shared/contracts/identifiers.ts';
+import { conversationsKeptDays } from '#shared/contracts/insights.ts';
+import { html, type SafeHtml } from '#shared/docs/render/html.ts';
+import { searchAnswerSchema, type ThreadAnswer, threadAnswerSchema } from '#shared/interfaces/http/assistant.ts';
+import { whoamiSchema } from '#shared/interfaces/http/directory.ts';
+import { type Insights, insightsSchema } from '#shared/interfaces/http/insights.ts';
+import { hasRole } from '#shared/interfaces/http/person-token.ts';
+import { dayMs } from '#shared/runtime/time-and-ids.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
+import { type Answer, askAssistant } from '../ask-assistant.ts';
+import { form, page, stream, type Visit } from '../page.ts';
+import {
+  attribute,
+  choiceField,
+  command,
+  count,
+  empty,
+  id,
+  pageHead,
+  refusalOf,
+  state,
+  table,
+  textField,
+  time,
+  type Tone,
+} from '../pieces/pieces.ts';
+import { markdownHtml, webLink } from '../pieces/markdown.ts';
+import { plot } from '../pieces/plot.ts';
+import { PlatformRefusal } from '../platform.ts';
+
+/** Domains of the list whose figures are read. */
+const mostCounted = 20;
+const readsAtOnce = 5;
+const mostListed = 50;
+const longestQuestion = 2_000;
+
+const inDomain = z.object({ domain: domainName });
+const onThread = inDomain.extend({ threadId });
+
+const percent = (part: number, whole: number): string => (whole === 0 ? '–' : `${Math.round((part / whole) * 100)} %`);
+
+const insightsOf = ({ ask }: Pick<Visit, 'ask'>, domain: string, days: number): Promise<Insights> =>
+  ask(
+    { path: `/v1/assistant/${encodeURIComponent(domain)}/insights`, query: { days, limit: mostListed } },
+    insightsSchema,
+  );
+
+/** The domains with their questions of the last 30 days. */
+const assistantPage = page({ path: '/assistant' }, async (visit) => {
+  const { ask, base, organization } = visit;
+  const { domains } = await ask({ path: '/v1/whoami' }, whoamiSchema);
+  const counted = await inParallel(domains.slice(0, mostCounted), readsAtOnce, ({ domain }) =>
+    insightsOf(visit, domain, 30),
+  );
+  const known = new Map(counted.map((each) => [each.domain, each]));
+  const content = html`${pageHead('Assistant', 'What readers asked in the last 30 days, by domain.')}
+${
+  domains.length === 0
+    ? empty(
+        'There is no domain yet',
+        html`An operator adds one.${command(`npm run bindery -- orgs add-domain ${organization} docs`)}`,
+      )
+    : table(
+        'Domains',
+        [
+          { title: 'Domain', cell: ({ domain }) => html`<a href="${base}/assistant/${domain}">${domain}</a>` },
+          figureOf('Questions', ({ questions }) => count(questions.total)),
+          figureOf('Answered', ({ questions }) => percent(questions.answered, questions.total)),
+          figureOf('Rated up', ({ ratings }) => count(ratings.up)),
+          figureOf('Rated down', ({ ratings }) => count(ratings.down)),
+        ],
+        domains,
+      )
+}`;
+  return { title: 'Assistant', content };
+
+  function figureOf(title: string, of: (insights: Insights) => string) {
+    return {
+      title,
+      isNumber: true as const,
+      cell: ({ domain }: { domain: string }) => {
+        const insights = known.get(domain);
+        return insights === undefined ? '' : of(insights);
+      },
+    };
+  }
+});
+
+const query = z.object({
+  days: z.enum(['7', '30', '90']).default('30').catch('30'),
+});
+
+type DomainVisit = Visit<z.output<typeof inDomain>, z.output<typeof query>>;
+
+/** Questions that readers of one domain asked, and the form that asks its assistant. */
+const domainPage = page({ path: '/assistant/:domain', params: inDomain, query }, (visit) => domainView(visit));
+
+async function domainView(visit: DomainVisit, asked?: { question: string; answer: Answer }) {
+  const {
+    base,
+    role,
+    refused,
+    params: { domain },
+    query: { days },
+  } = visit;
+  const [insights, longest, { domains }] = await Promise.all([
+    insightsOf(visit, domain, Number(days)),
+    insightsOf(visit, domain, conversationsKeptDays),
+    visit.ask({ path: '/v1/whoami' }, whoamiSchema),
+  ]);
+  const around: Around = { ...visit, domain, site: siteOf(domains, domain) };
+  const here = `${base}/assistant/${domain}`;
+  const content = html`${pageHead(`Assistant of ${domain}`)}
+${hasRole(role, 'editor') ? askForm(here, visit, asked?.question ?? refused?.fields.question) : ''}
+<div id="answer" class="answer" aria-live="polite">${asked === undefined ? '' : answerHtml(asked.answer, around)}</div>
+<form method="get" action="${here}" class="filters">${choiceField('days', {
+    label: 'Questions of',
+    choices: [
+      ['7', 'the last 7 days'],
+      ['30', 'the last 30 days'],
+      ['90', 'the last 90 days'],
+    ],
+    value: days,
+  })}<button class="button">Show</button></form>
+${insights.questions.total === 0 && longest.questions.total === 0 ? empty('Nobody asked anything yet', html`Pages of a site ask with an assistant key, and a terminal asks with a command.${command(`npm run bindery -- ask ${domain} "How do I begin?"`)}`) : insightsHtml(insights, longest, around)}`;
+  return { title: `Assistant of ${domain}`, content };
+}
+
+type Around = Pick<Visit, 'base' | 'now'> & { domain: string; site: string | undefined };
+
+/** The address of the site of a domain, for links to its pages. */
+function siteOf(domains: z.output<typeof whoamiSchema>['domains'], name: string): string | undefined {
+  const [host] = domains.find(({ domain, hosts }) => domain === name || hosts.includes(name))?.hosts ?? [];
+  return host === undefined ? undefined : `https://${host}/`;
+}
+
+const askForm = (here: string, visit: Visit<unknown, unknown>, question = ''): SafeHtml =>
+  html`<form method="post" action="${here}/ask" hx-post="${here}/answer" hx-target="#answer" hx-swap="innerMorph" class="ask">${visit.token}
+${refusalOf(visit)}
+<label for="question">Try it</label><div class="ask-line"><input id="question" name="question" type="text" required maxlength="${longestQuestion}" value="${question}" placeholder="How do I begin?" autocomplete="off"><button class="button primary">Ask</button></div></form>`;
+
+/** An answer with its sources beside it. */
+function answerHtml({ text, sources, threadId: thread, problem, isWhole }: Answer, around: Around): SafeHtml {
+  return html`<div class="beside answered"${attribute('aria-busy', !isWhole && 'true')}><div class="prose">${
+    text === '' && !isWhole ? html`<p class="quiet">Looking it up…</p>` : markdownHtml(text, around.site)
+  }${problem === undefined ? '' : html`<p>${state('bad', problem)}</p>`}${
+    thread === undefined
+      ? ''
+      : html`<p class="about"><a href="${around.base}/assistant/${around.domain}/conversations/${thread}">This conversation, and what was found for it</a></p>`
+  }</div>${sourcesHtml(sources, around.site, isWhole)}</div>`;
+}
+
+const sourcesHtml = (sources: Answer['sources'], site: string | undefined, isWhole: boolean): SafeHtml =>
+  html`<div><h3>Sources</h3>${
+    sources.length === 0
+      ? html`<p class="about">${isWhole ? 'The answer names none.' : ''}</p>`
+      : html`<ol>${sources.map(({ title, url }) => html`<li>${webLink(title, url, site)} <span class="quiet">${url}</span></li>`)}</ol>`
+  }</div>`;
+
+/** Sums by week, which begins on Monday; `name`: its Monday. Weeks without questions are included. Pure. */
+export function weeksOf({ days, from, to }: Pick<Insights, 'days' | 'from' | 'to'>) {
+  const mondayOf = (day: string): string => {
+    const date = new Date(day);
+    return new Date(date.getTime() - ((date.getUTCDay() + 6) % 7) * dayMs).toISOString().slice(0, 10);
+  };
+  const weeks = new Map<string, { questions: number; unanswered: number }>();
+  for (let at = Date.parse(mondayOf(from)); at <= Date.parse(to); at += 7 * dayMs)
+    weeks.set(new Date(at).toISOString().slice(0, 10), { questions: 0, unanswered: 0 });
+  for (const { day, questions, unanswered } of days) {
+    const week = weeks.get(mondayOf(day));
+    if (week === undefined) continue;
+    week.questions += questions;
+    week.unanswered += unanswered;
+  }
+  return [...weeks].map(([name, sums]) => ({ name, ...sums }));
+}
+
+function insightsHtml(insights: Insights, longest: Insights, around: Around): SafeHtml {
+  const { questions, ratings, unanswered, pages, ratedDown } = insights;
+  const weeks = weeksOf(longest);
+  const bars = (of: (week: (typeof weeks)[number]) => number) =>
+    weeks.map((week) => ({ name: `Week of ${week.name}`, short: week.name.slice(5), value: of(week) }));
+  const to = (thread: string) => `${around.base}/assistant/${around.domain}/conversations/${thread}`;
+  return html`<dl class="tiles">
+<div class="tile"><dt>Questions</dt><dd>${count(questions.total)}</dd></div>
+<div class="tile"><dt>Answered</dt><dd>${percent(questions.answered, questions.total)}</dd></div>
+<div class="tile"><dt>Found nothing</dt><dd>${count(questions.unanswered)}</dd></div>
+<div class="tile"><dt>Cut off</dt><dd>${count(questions.unfinished)}</dd></div>
+<div class="tile"><dt>Rated up, down</dt><dd>${count(ratings.up)}, ${count(ratings.down)}</dd></div></dl>
+<div class="plots">${plot({ title: 'Questions by week', unit: 'Questions', of: 'Week', bars: bars((week) => week.questions) })}
+${plot({ title: 'Questions by week that found nothing', unit: 'Found nothing', of: 'Week', bars: bars((week) => week.unanswered) })}</div>
+<section aria-labelledby="unanswered"><h2 id="unanswered">Asked in vain</h2>${
+    unanswered.length === 0
+      ? html`<p class="about">Every question of these days found something.</p>`
+      : table(
+          'Questions without an answer',
+          [
+            { title: 'Question', cell: (each) => html`<a href="${to(each.threadId)}">${each.question}</a>` },
+            { title: 'Times', isNumber: true, cell: (each) => count(each.count) },
+            { title: 'Last asked', cell: (each) => time(each.lastAskedAt, around.now) },
+          ],
+          unanswered,
+        )
+  }</section>
+<section aria-labelledby="pages"><h2 id="pages">Pages that answer most</h2>${
+    pages.length === 0
+      ? html`<p class="about">No answer of these days cites a page.</p>`
+      : table(
+          'Pages that answer most',
+          [
+            {
+              title: 'Page',
+              cell: ({ path, title }) => html`${webLink(title, path, around.site)} <span class="quiet">${path}</span>`,
+            },
+            { title: 'Answers', isNumber: true, cell: ({ answers }) => count(answers) },
+            { title: 'Rated up', isNumber: true, cell: ({ up }) => count(up) },
+            { title: 'Rated down', isNumber: true, cell: ({ down }) => count(down) },
+          ],
+          pages,
+        )
+  }</section>
+<section aria-labelledby="rated"><h2 id="rated">Rated down</h2>${
+    ratedDown.length === 0
+      ? html`<p class="about">No answer of these days was rated down.</p>`
+      : table(
+          'Answers that were rated down',
+          [
+            { title: 'Question', cell: (each) => html`<a href="${to(each.threadId)}">${each.question}</a>` },
+            { title: 'Comment', cell: ({ comment }) => comment ?? '' },
+            { title: 'Answered', cell: ({ answeredAt }) => time(answeredAt, around.now) },
+          ],
+          ratedDown,
+        )
+  }</section>`;
+}
+
+const questionFields = z.object({ question: z.string().trim().min(1).max(longestQuestion) });
+
+/** Asks, and shows the page with the whole answer, for browsers without scripts. */
+const askWhole = form(
+  { path: '/assistant/:domain/ask', params: inDomain, fields: questionFields, page: domainPage },
+  async (visit, { question }) => {
+    let answer: Answer | undefined;
+    for await (const grown of askAssistant(visit, visit.params.domain, question)) answer = grown;
+    if (answer === undefined) throw new Error('an answer has at least its end');
+    return await domainView({ ...visit, query: query.parse({}) }, { question, answer });
+  },
+);
+
+/** Time between two parts of an answer. */
+const pauseMs = 80;
+
+/** Asks, and sends the answer in parts while it is written. Each part replaces the one before. */
+const askStreaming = stream(
+  { path: '/assistant/:domain/answer', isForm: true, params: inDomain, query: questionFields },
+  async (visit, reply) => {
+    const { domain } = visit.params;
+    const { domains } = await visit.ask({ path: '/v1/whoami' }, whoamiSchema);
+    const around: Around = { ...visit, domain, site: siteOf(domains, domain) };
+    return reply
+      .header('content-type', 'text/event-stream')
+      .header('x-accel-buffering', 'no')
+      .send(Readable.from(parts(visit, around)));
+  },
+);
+
+async function* parts(visit: Visit<unknown, z.output<typeof questionFields>>, around: Around): AsyncGenerator<string> {
+  const none: Answer = { text: '', sources: [], threadId: undefined, problem: undefined, isWhole: false };
+  yield eventOf(none, around);
+  let sentAt = 0;
+  try {
+    for await (const answer of askAssistant(visit, around.domain, visit.query.question)) {
+      const now = performance.now();
+      if (!answer.isWhole && now - sentAt < pauseMs) continue;
+      sentAt = now;
+      yield eventOf(answer, around);
+    }
+  } catch (error) {
+    if (!(error instanceof PlatformRefusal)) throw error;
+    yield eventOf({ ...none, problem: error.message, isWhole: true }, around);
+  }
+}
+
+/** A server-sent event with a part of the page. */
+const eventOf = (answer: Answer, around: Around): string =>
+  `${answerHtml(answer, around)
+    .text.split('\n')
+    .map((line) => `data: ${line}\n`)
+    .join('')}\n`;
+
+type Message = ThreadAnswer['messages'][number];
+
+const tones: Readonly<Record<Message['status'], Tone>> = {
+  answered: 'good',
+  unanswered: 'warn',
+  unfinished: 'bad',
+  answering: 'busy',
+};
+const outcomes: Readonly<Record<Message['status'], string>> = {
+  answered: 'answered',
+  unanswered: 'found nothing',
+  unfinished: 'cut off',
+  answering: 'being answered',
+};
+
+const explaining = z.object({ explain: z.string().max(100).optional().catch(undefined) });
+
+/** One conversation. A question's retrieval is explained when it is asked for, because each search counts towards the limit of the plan. */
+const threadPage = page(
+  { path: '/assistant/:domain/conversations/:threadId', params: onThread, query: explaining },
+  async (visit) => {
+    const {
+      ask,
+      base,
+      role,
+      now,
+      params: { domain, threadId: thread },
+      query: { explain },
+    } = visit;
+    const here = `${base}/assistant/${domain}/conversations/${thread}`;
+    const [{ messages, createdAt }, { domains }] = await Promise.all([
+      ask({ path: `/v1/assistant/${encodeURIComponent(domain)}/threads/${thread}` }, threadAnswerSchema),
+      ask({ path: '/v1/whoami' }, whoamiSchema),
+    ]);
+    const site = siteOf(domains, domain);
+    const explained = messages.find(({ messageId }) => messageId === explain);
+    const retrieval = explained === undefined ? undefined : await retrievalOf(visit, domain, explained, site);
+    const content = html`${pageHead('Conversation', html`<a href="${base}/assistant/${domain}">${domain}</a>, begun ${time(createdAt, now)}. ${id(thread)}`)}
+${refusalOf(visit)}
+${messages.map(
+  (message) => html`<section class="turn" aria-label="Question"><h2>${message.question}</h2>
+<p class="about">${state(tones[message.status], outcomes[message.status])} ${time(message.askedAt, now)}${
+    message.rating === undefined ? '' : html`, rated ${message.rating}`
+  }${message.comment === undefined ? '' : html`: “${message.comment}”`}</p>
+<div class="beside"><div class="prose">${message.answer === '' ? html`<p class="quiet">There is no answer.</p>` : markdownHtml(message.answer, site)}</div>${sourcesHtml(message.sources, site, true)}</div>
+${message === explained ? retrieval : html`<p><a href="${here}?explain=${encodeURIComponent(message.messageId)}">Explain what is found for it</a></p>`}</section>`,
+)}
+${
+  hasRole(role, 'editor')
+    ? html`<h2>Erase</h2><p class="about">Its questions, answers and ratings are removed from the log and from all lists. Counts of questions and tokens stay. There is no way back.</p>
+<form method="post" action="${here}/erase" class="form">${visit.token}${textField('confirm', { label: "Type the conversation's id to erase it", about: thread, required: true })}<button class="button danger">Erase</button></form>`
+    : ''
+}`;
+    return { title: 'Conversation', content };
+  },
+);
+
+/** The passages that a search finds now for a question, with the reasons for their order. */
+async function retrievalOf(
+  { ask }: Pick<Visit, 'ask'>,
+  domain: string,
+  { question }: Message,
+  site: string | undefined,
+): Promise<SafeHtml> {
+  const passages = await ask(
+    {
+      method: 'POST',
+      path: `/discovery/v1/search/${encodeURIComponent(domain)}`,
+      body: { query: question.slice(0, longestQuestion), pageSize: 10, explain: true },
+    },
+    searchAnswerSchema,
+  );
+  return html`<h3>What is found for it now</h3>${
+    passages.length === 0
+      ? html`<p class="about">Nothing: no passage of the searched content has enough of its words.</p>`
+      : table(
+          'Found passages',
+          [
+            {
+              title: 'Passage',
+              cell: ({ metadata: { title, heading, url } }) =>
+                html`${webLink(heading === '' || heading === title ? title : `${title} › ${heading}`, url, site)}`,
+            },
+            { title: 'Score', isNumber: true, cell: ({ metadata }) => metadata.score.toFixed(2) },
+            {
+              title: 'Words of the question in it',
+              isNumber: true,
+              cell: ({ metadata: { explanation } }) =>
+                explanation === undefined ? '' : `${Math.round(explanation.coverage * 100)} %`,
+            },
+            {
+              title: 'Signals',
+              cell: ({ metadata: { explanation } }) =>
+                Object.entries(explanation?.signals ?? {})
+                  .filter(([, value]) => value !== 0)
+                  .toSorted(([, one], [, other]) => other - one)
+                  .map(([name, value]) => `${name} ${value.toFixed(2)}`)
+                  .join(', '),
+            },
+          ],
+          passages,
+        )
+  }${wordsOf(passages[0])}`;
+}
+
+/** The words that were searched for, which are the same for all passages. */
+function wordsOf(passage: z.output<typeof searchAnswerSchema>[number] | undefined): SafeHtml {
+  const words = passage?.metadata.explanation?.words ?? [];
+  if (words.length === 0) return html``;
+  return html`<p class="about">Searched for ${words.map(
+    ({ word, terms }, at) => html`${at === 0 ? '' : '; '}<strong>${word}</strong> as ${Object.keys(terms).join(', ')}`,
+  )}.</p>`;
+}
+
+const eraseThread = form(
+  {
+    path: '/assistant/:domain/conversations/:threadId/erase',
+    params: onThread,
+    fields: z.object({ confirm: z.string() }),
+    page: threadPage,
+  },
+  async ({ ask, base, params: { domain, threadId: thread } }, { confirm }) => {
+    if (confirm.trim() !== thread)
+      return {
+        to: `${base}/assistant/${domain}/conversations/${thread}`,
+        said: 'Nothing was erased: the typed text is not the id of the conversation.',
+      };
+    await ask(
+      { method: 'DELETE', path: `/v1/assistant/${encodeURIComponent(domain)}/threads/${thread}` },
+      z.undefined(),
+    );
+    return { to: `${base}/assistant/${domain}`, said: 'The conversation is erased.' };
+  },
+);
+
+export const assistantRoutes = [assistantPage, domainPage, askWhole, askStreaming, threadPage, eraseThread];

@@ -1,0 +1,206 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { auditActions, type AuditAction, type AuditEntry } from '#shared/contracts/audit-entry.ts';
+import { html, type SafeHtml } from '#shared/docs/render/html.ts';
+import { auditAreas, auditListSchema, shownAuditEntrySchema } from '#shared/interfaces/http/audit.ts';
+import { whoamiSchema } from '#shared/interfaces/http/directory.ts';
+import { auditCsvHead, auditCsvLine, linesOf } from '../audit-csv.ts';
+import { page, stream, type Visit } from '../page.ts';
+import {
+  bytes,
+  choiceField,
+  command,
+  empty,
+  further,
+  id,
+  pageHead,
+  plural,
+  table,
+  textField,
+  time,
+  withQuery,
+} from '../pieces/pieces.ts';
+
+const perPage = 50;
+/** Limit of the API keys that the field for the actor suggests. */
+const mostSuggested = 100;
+
+const text = (longest: number) => z.string().trim().min(1).max(longest).optional().catch(undefined);
+const day = z.iso.date().optional().catch(undefined);
+
+/** The filters of the list, as its address has them. */
+const filters = {
+  actor: text(100),
+  action: z
+    .enum([...auditAreas, ...auditActions])
+    .optional()
+    .catch(undefined),
+  domain: text(253),
+  request: text(100),
+  from: day,
+  to: day,
+};
+const query = z.object({ ...filters, cursor: text(600) });
+type Filters = z.output<typeof query>;
+
+/** The same filters, as the interface names them. */
+const asked = ({ actor, action, domain, request, from, to, cursor }: Filters) => ({
+  ...{ actor, action, domain, cursor },
+  ...{ requestId: request, since: from, until: to },
+});
+
+/** An organization may have thousands of keys, so only their names are read. */
+const keyNamesSchema = z.object({ apiKeys: z.array(z.object({ id: z.string(), name: z.string() })) });
+
+/** Names of the listed keys by id; a key without a name has its id. */
+async function keyNames({ ask }: Pick<Visit, 'ask'>): Promise<Map<string, string>> {
+  const { apiKeys } = await ask({ path: '/v1/api-keys' }, keyNamesSchema);
+  return new Map(apiKeys.map((key) => [key.id, key.name === '' ? key.id : key.name]));
+}
+
+/** Changes in the organization with their actor, newest first. */
+const auditPage = page({ path: '/audit', query }, async (visit) => {
+  const { ask, address, now } = visit;
+  const [{ domains }, names] = await Promise.all([ask({ path: '/v1/whoami' }, whoamiSchema), keyNames(visit)]);
+  const slugs = domains.map(({ domain }) => domain);
+  // A domain that is not listed has no entries to find, and the interface would refuse the request.
+  const wanted = { ...visit.query, domain: slugs.find((slug) => slug === visit.query.domain) };
+  const isBackwards = wanted.from !== undefined && wanted.to !== undefined && wanted.from > wanted.to;
+  const { entries, nextCursor } = isBackwards
+    ? { entries: [], nextCursor: undefined }
+    : await ask({ path: '/v1/audit', query: { ...asked(wanted), limit: perPage } }, auditListSchema);
+  const next = nextCursor && withQuery(address, { cursor: nextCursor });
+  const isFiltered = Object.keys(filters).some((name) => wanted[name as keyof Filters] !== undefined);
+  const content = html`${pageHead('Audit', 'Who changed what. Each entry is proved by a commit of the log.', isBackwards ? '' : exportLinks(visit, wanted))}
+${filterForm(visit, wanted, slugs, names)}
+${
+  entries.length > 0
+    ? entryTable(entries, { ...visit, names, now })
+    : isBackwards
+      ? empty('The first day is after the last one', 'Change one of the two days.')
+      : next !== undefined
+        ? empty('None of the newest entries match', 'Older ones may: go on with "Older".')
+        : empty(
+            isFiltered ? 'No entry matches' : 'There are no entries yet',
+            isFiltered
+              ? html`<a href="${visit.base}/audit">Show all entries</a>`
+              : html`The first change writes the first entry.${command('npm run bindery -- audit list')}`,
+          )
+}${further(next, wanted.cursor && withQuery(address, { cursor: undefined }))}`;
+  return { title: 'Audit', content };
+});
+
+const exportLinks = ({ base }: Pick<Visit, 'base'>, { cursor: _, ...wanted }: Filters): SafeHtml =>
+  html`${(['csv', 'ndjson'] as const).map(
+    (as) =>
+      html`<a class="button" hx-boost="false" href="${withQuery(`${base}/audit/export`, { ...wanted, as })}" download>${as === 'csv' ? 'CSV' : 'NDJSON'}</a> `,
+  )}`;
+
+function filterForm(
+  { base }: Visit<unknown, unknown>,
+  wanted: Filters,
+  domains: readonly string[],
+  names: ReadonlyMap<string, string>,
+): SafeHtml {
+  const actions = [
+    ['', 'all'],
+    ...auditAreas.map((area) => [area, `${area}: all`] as const),
+    ...auditActions.map((action) => [action, action] as const),
+  ] as const;
+  return html`<form method="get" action="${base}/audit" class="filters">
+${textField('actor', { label: 'By', value: wanted.actor ?? '', placeholder: 'key, person or service', list: 'actors' })}
+<datalist id="actors">${[...names].slice(0, mostSuggested).map(([key, name]) => html`<option value="${key}">${name}</option>`)}</datalist>
+${choiceField('action', { label: 'Action', choices: actions, value: wanted.action ?? '' })}
+${choiceField('domain', { label: 'Domain', choices: [['', 'all'], ...domains.map((slug) => [slug, slug] as const)], value: wanted.domain ?? '' })}
+${textField('from', { label: 'From', type: 'date', value: wanted.from ?? '' })}
+${textField('to', { label: 'To', type: 'date', value: wanted.to ?? '' })}
+${wanted.request === undefined ? '' : textField('request', { label: 'Request', value: wanted.request })}
+<button class="button">Show</button></form>`;
+}
+
+type Around = { base: string; now: Date; names: ReadonlyMap<string, string> };
+
+const entryTable = (entries: readonly AuditEntry[], around: Around): SafeHtml =>
+  table(
+    'Audit entries',
+    [
+      {
+        title: 'Action',
+        cell: ({ action }) => html`<a href="${withQuery(`${around.base}/audit`, { action })}">${action}</a>`,
+      },
+      { title: 'About', cell: (entry) => aboutOf(entry, around) },
+      { title: 'By', cell: ({ actor }) => actorOf(actor, around) },
+      { title: 'Time', cell: (entry) => time(entry.time, around.now) },
+      { title: 'Details', cell: (entry) => detailsOf(entry, around) },
+    ],
+    entries,
+  );
+
+/** The actor by name, which leads to all of its entries. */
+function actorOf({ kind, id: actorId }: AuditEntry['actor'], { base, names }: Around): SafeHtml {
+  const to = withQuery(`${base}/audit`, { actor: actorId });
+  const name = kind === 'key' ? (names.get(actorId) ?? actorId) : actorId;
+  return html`<a href="${to}" title="${actorId}">${name}</a>${kind === actorId ? '' : html` <span class="quiet">${kind}</span>`}`;
+}
+
+const isAbout = (action: AuditAction, area: (typeof auditAreas)[number]): boolean => action.startsWith(`${area}.`);
+
+function aboutOf({ action, domain, jobId, keyId, contentVersion, name }: AuditEntry, { base, names }: Around) {
+  const key = keyId === undefined ? undefined : (name ?? names.get(keyId) ?? keyId);
+  return html`${domain ?? ''} ${jobId === undefined ? '' : html`<a href="${base}/exports/${jobId}">export</a> ${id(jobId)}`}${
+    key === undefined ? '' : names.has(keyId ?? '') ? html`<a href="${base}/keys/${keyId}">${key}</a>` : key
+  }${jobId === undefined && contentVersion !== undefined ? id(contentVersion) : ''}${isAbout(action, 'organization') ? (name ?? '') : ''}`;
+}
+
+/** The other fields of an entry as words; the request leads to everything that it caused. */
+function detailsOf(entry: AuditEntry, { base }: Around): SafeHtml {
+  const { label, kind, plan, pageCount, sizeBytes, deployment, login, protects, error, expiresAt } = entry;
+  const { replayOf, oldKeyId, address: from, requestId } = entry;
+  const facts = [
+    label && `label ${label}`,
+    kind && `${kind} key`,
+    plan && `plan ${plan}`,
+    deployment !== undefined && `deployment ${deployment}`,
+    login && `login ${login}${protects === undefined ? '' : ` for ${protects}`}`,
+    pageCount !== undefined && plural(pageCount, 'page'),
+    sizeBytes !== undefined && bytes(sizeBytes),
+    replayOf && `replay of ${replayOf}`,
+    oldKeyId && `replaces ${oldKeyId}`,
+    expiresAt && `until ${expiresAt.slice(0, 16).replace('T', ' ')} UTC`,
+    from && `from ${from}`,
+    error,
+  ].filter((fact) => typeof fact === 'string' && fact !== '');
+  return html`${facts.join(', ')}${
+    requestId === undefined
+      ? ''
+      : html` <a class="quiet" href="${withQuery(`${base}/audit`, { request: requestId })}" title="${requestId}">request</a>`
+  }`;
+}
+
+const ndjson = 'application/x-ndjson';
+const exportQuery = z.object({ ...filters, as: z.enum(['csv', 'ndjson']).default('csv').catch('csv') });
+
+/** All entries that match as a file, which is sent while it is read. */
+const auditExport = stream({ path: '/audit/export', query: exportQuery }, async (visit, reply) => {
+  const { as, ...wanted } = visit.query;
+  const request = {
+    path: '/v1/audit',
+    query: asked({ ...wanted, cursor: undefined }),
+    headers: { accept: ndjson },
+  } as const;
+  const [{ body }, names] = await Promise.all([visit.open(request), as === 'csv' ? keyNames(visit) : new Map()]);
+  const parts = Readable.fromWeb(body ?? new Blob([]).stream());
+  const name = `audit-${visit.organization}-${visit.now.toISOString().slice(0, 10)}.${as}`;
+  return reply
+    .header('content-type', as === 'csv' ? 'text/csv; charset=utf-8' : ndjson)
+    .header('content-disposition', `attachment; filename="${name}"`)
+    .send(as === 'csv' ? Readable.from(csvOf(parts, (key) => names.get(key))) : parts);
+});
+
+async function* csvOf(parts: Readable, nameOf: (id: string) => string | undefined): AsyncGenerator<string> {
+  yield auditCsvHead;
+  for await (const line of linesOf(parts.setEncoding('utf8')))
+    yield auditCsvLine(shownAuditEntrySchema.parse(JSON.parse(line)), nameOf);
+}
+
+export const auditRoutes = [auditPage, auditExport];
