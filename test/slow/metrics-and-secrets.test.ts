@@ -150,6 +150,8 @@ describeWithServers(['nats-server'], 'a real installation in which everything wa
           let text = JSON.stringify(response.headers);
           response.setEncoding('utf8').on('data', (part: string) => {
             text += part;
+            // A stream of events does not end on its own.
+            if (response.headers['content-type']?.startsWith('text/event-stream')) response.destroy();
           });
           response.on('close', () => {
             if ((response.statusCode ?? 0) >= 400) answers.push(`${method} ${path}: ${response.statusCode} ${text}`);
