@@ -149,6 +149,6 @@ export const startExport = form(
       { method: 'POST', path: '/v1/static-export/jobs', body, headers: { 'idempotency-key': once } },
       exportJobSchema,
     );
-    return { to: `${base}/domains/${domain}`, said: `The export ${jobId} has begun.` };
+    return { to: `${base}/exports/${jobId}`, said: 'The export has begun.' };
   },
 );
