@@ -1,17 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError, Help, InvalidArgumentError } from 'commander';
+import { programVersion } from '#shared/runtime/program-version.ts';
 import { ApiFailure } from './api-client.ts';
 import { addCommands } from './commands.ts';
 import { inWordsOfFlags } from './words-of-flags.ts';
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
-
 /** The command that runs. */
 let running: Command | undefined;
 const program = new Command('bindery')
-  .version(version, '--version', 'print the version')
+  .version(programVersion, '--version', 'print the version')
   .description('Answers questions about documentation, and exports it as one archive of static files.')
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'bindery: ')) })
   .showHelpAfterError('(see --help for usage)')

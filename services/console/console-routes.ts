@@ -4,6 +4,7 @@ import { domainRoutes } from './pages/domains/domain-routes.ts';
 import { exportRoutes } from './pages/export.ts';
 import { exportListRoutes } from './pages/exports.ts';
 import { findPage } from './pages/find.ts';
+import { installationPage } from './pages/installation.ts';
 import { keyRoutes } from './pages/keys.ts';
 import { organizationRoutes } from './pages/organization.ts';
 import { organizationsPage } from './pages/organizations.ts';
@@ -24,4 +25,5 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...usageRoutes,
   organizationsPage,
   ...organizationRoutes,
+  installationPage,
 ];

@@ -32,7 +32,10 @@ export const sections = [
   ['/usage', 'Usage', 'chart-column'],
 ] as const;
 
-const installationSections = [['/organizations', 'Organizations', 'building-2']] as const;
+const installationSections = [
+  ['/organizations', 'Organizations', 'building-2'],
+  ['/installation', 'Services', 'server'],
+] as const;
 
 /** The frame of all pages: head, style sheet, scripts. Pages are whole without the scripts. */
 const frame = (title: string, body: SafeHtml): string =>

@@ -12,7 +12,7 @@ import { ApiError, toApiError } from '#shared/http/errors.ts';
 import { checkForwarded } from '#shared/http/forwarded-address.ts';
 import { headerTimeouts } from '#shared/http/slow-bodies.ts';
 import { withoutJsonSchemas } from '#shared/http/without-json-schemas.ts';
-import { addHealthRoutes, type Health } from '#shared/runtime/health-routes.ts';
+import { addHealthRoutes } from '#shared/runtime/health-routes.ts';
 import type { GatewayContext } from './context.ts';
 import { limitConnections } from './connections.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
@@ -29,6 +29,8 @@ import { exportRoutes } from './exports/export-routes.ts';
 import { signedDownloadRoutes } from './exports/signed-download.ts';
 import { siteRoutes } from './sites/site-routes.ts';
 import { viewRoutes } from './sites/view-routes.ts';
+import { gatewayHealth } from './gateway-health.ts';
+import { installationRoutes } from './installation/installation-routes.ts';
 import { openApiRoute } from './openapi.ts';
 import { pageRoutes } from './pages/page-routes.ts';
 import { addPublicRoute, type PublicRoute, routeErrors } from './public-route.ts';
@@ -47,6 +49,7 @@ const securityHeaders = {
 export const publicRoutes: readonly PublicRoute[] = [
   whoamiRoute,
   ...organizationRoutes,
+  ...installationRoutes,
   ...apiKeyRoutes,
   ...contentRoutes,
   ...exportRoutes,
@@ -110,21 +113,6 @@ export async function buildGateway(context: GatewayContext, routes = publicRoute
   for (const route of routes) addPublicRoute(app, context, route);
   await app.after();
   return app;
-}
-
-/** Dependencies and metrics for the gateway's health. */
-export function gatewayHealth({ bus, objectStore, rateLimiter, draining, metrics }: GatewayContext): Health {
-  return {
-    checks: { bus: () => bus.check() },
-    // Questions, searches and lists work without the object store.
-    partChecks: { 'object store': () => objectStore.check() },
-    draining,
-    degraded: () => {
-      const problem = rateLimiter.problem();
-      return problem === undefined ? {} : { 'rate limits': problem };
-    },
-    metrics,
-  };
 }
 
 /** Sends every error in the public form, also the framework's. Unexpected errors are logged with the request's id, and become `internal`. */

@@ -38,6 +38,8 @@ export type GatewayContext = {
   keys: KeyDirectory;
   keyUses: KeyUses;
   organizations: Organizations;
+  /** Number of live gateways, this one included. */
+  liveGateways: () => number;
   people: People;
   jobStatusFeed: JobStatusFeed;
   /** Page paths and groups of content versions. */

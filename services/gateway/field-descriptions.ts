@@ -124,6 +124,18 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'revokeApiKey.id': 'Id of the key.',
   'revokeApiKey.descendants': '`revoke`: keys that it created, directly or through other keys, are revoked with it.',
 
+  // Installation
+  'ServiceList.gateways': 'Number of live gateways, the one that answers included.',
+  'ServiceList.services':
+    'The gateway that answers, and the services that it calls. Of several copies of a service one answers.',
+  'ServiceHealth.service': 'Name of the service.',
+  'ServiceHealth.state':
+    '`ready`, `degraded` (ready, and a part works less well), `unready`, or `unreachable` (it did not answer within 3 s).',
+  'ServiceHealth.version': 'Version of Bindery that it runs. Absent if it is unreachable.',
+  'ServiceHealth.problems': 'Problems of the service, each with the part that has it.',
+  'problems.part': 'Name of the part, such as `bus`.',
+  'problems.reason': 'The reason as a sentence.',
+
   // Content
   'ContentList.latest': 'The content version that exports without a label use.',
   'ContentList.versions': 'Content versions, newest first.',

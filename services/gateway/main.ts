@@ -4,10 +4,11 @@ import { type Running, startService } from '#shared/service/start-service.ts';
 import { keyDirectory } from './auth/key-directory.ts';
 import { signedInPeople } from './auth/people.ts';
 import { keyUses } from './auth/key-uses.ts';
-import { buildGateway, gatewayHealth, publicRoutes } from './build-gateway.ts';
+import { buildGateway, publicRoutes } from './build-gateway.ts';
 import { failingFast, watchBus } from './bus-outage.ts';
 import type { GatewayConfig } from './config.ts';
 import type { GatewayContext } from './context.ts';
+import { gatewayHealth } from './gateway-health.ts';
 import { cachedOrganizations } from './directory/organizations.ts';
 import { jobStatusFeed } from './exports/job-status-feed.ts';
 import { sitePages } from './exports/site-pages.ts';
@@ -45,6 +46,7 @@ export function start(config: GatewayConfig, routes = publicRoutes): Promise<Run
       rateLimiter,
       keys,
       keyUses: uses,
+      liveGateways: () => gateways.count(),
       jobStatusFeed: feed,
       sitePages: sitePages(objectStore),
       sitesBase: config.sitesBase,

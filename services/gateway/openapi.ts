@@ -165,7 +165,7 @@ const tags = [
     description: 'Organizations and their domains, for the operator.',
   },
   { name: 'Hosts of sites', of: /^\/v1\/sites\b/, description: 'What hosts and proxies of live sites ask.' },
-  { name: 'Installation', of: /^\/(?!v1\/|discovery\/)/, description: 'The installation itself.' },
+  { name: 'Installation', of: /^\/(?!v1\/(?!installation\b)|discovery\/)/, description: 'The installation itself.' },
 ];
 
 const tagOf = (path: string) => tags.find(({ of }) => of.test(path))?.name ?? '';

@@ -202,6 +202,26 @@ const examples: Readonly<Record<string, RouteExample>> = {
       apiKeys: [{ ...adminKey, lastUsedAt: time }, siteKey],
     },
   },
+  listServices: {
+    answer: {
+      gateways: 2,
+      services: [
+        { service: 'gateway', state: 'ready', version: '0.1.0', problems: [] },
+        {
+          service: 'publisher',
+          state: 'unready',
+          version: '0.1.0',
+          problems: [{ part: 'bus', reason: 'did not answer within 2000 ms' }],
+        },
+        { service: 'link-signer', state: 'ready', version: '0.1.0', problems: [] },
+        {
+          service: 'assistant',
+          state: 'unreachable',
+          problems: [{ part: 'assistant', reason: 'nothing listens at 10.0.0.7:8083' }],
+        },
+      ],
+    },
+  },
   changeOrganization: { params: { org: 'acme' }, body: { plan: 'enterprise' }, answer: organization },
   addDomain: { params: { org: 'acme' }, body: { domain: 'docs', hosts: ['docs.acme.com'] }, answer: domain },
 

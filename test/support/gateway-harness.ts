@@ -96,6 +96,7 @@ export async function gatewayHarness(
     sitesFeed: sites,
     siteReaders: siteReaders(organizations, sites),
     organizations,
+    liveGateways: () => 2,
     people: signedInPeople(config.personTokenKey, organizations, clock),
     onAnswer: (seen) => {
       const problem = undeclaredPart(seen);

@@ -3,19 +3,12 @@ import type { languageModelSettings } from '#services/assistant/language-model.t
 import { type embedderSettings, hasEmbedder } from '#shared/embedding/open-embedder.ts';
 import type { ConfigOf } from '#shared/runtime/config.ts';
 import { connectionProblem } from '#shared/runtime/connection-problem.ts';
+import { readinessSchema } from '#shared/runtime/health-routes.ts';
 import type { searchSettings } from '#shared/search/open-search-index.ts';
 import { clockFinding, fault, type Finding, good, warning } from '#shared/runtime/finding.ts';
 import { addressOf } from '../api-client.ts';
 
 const answerWithinMs = 5_000;
-
-const readinessSchema = z.object({
-  service: z.string(),
-  ready: z.boolean(),
-  missing: z.record(z.string(), z.string()),
-  degraded: z.record(z.string(), z.string()).default({}),
-  setAside: z.number().default(0),
-});
 
 /** The health that the gateway at this address reports, for itself and its dependencies. */
 export async function inspectGateway(address: string): Promise<Finding[]> {
