@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import { docsHosts } from '../../test/support/docs-host.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
 import { newFolder } from '../../test/support/new-folder.ts';
 import { type SitesPlatform, sitesPlatform } from '../../test/support/sites-platform.ts';
+import { contentFile } from './content-folder.ts';
 import { prepareVersion, type VersionRequest } from './prepare-version.ts';
 import { readPreparedSite } from './prepared-site.ts';
 import { readVersionList, type VersionList } from './version-list.ts';
@@ -101,4 +102,25 @@ test('a version whose copies are made later has the same files and copies as one
   expect(await filesOf(made)).toEqual(await filesOf(await prepared({})));
   const list = await readPreparedSite(made, content);
   expect([list?.lacksCopies, list?.file('noise.txt')?.lacksCopies]).toEqual([undefined, undefined]);
+});
+
+test('a file that is lost or cut before its copies are made has none, and all others have theirs', async () => {
+  const file = join(newFolder(), 'site.tar.gz');
+  await writeFile(file, await exampleBundle('one', pages));
+  const content = newFolder();
+  const making = { base: '' };
+  const [later, next] = [newFolder(), newFolder()];
+  const place = { kind: 'archive', file } as const;
+  await prepareVersion({ place, folder: later, content, making, maxBytes: 1e8, copies: 'later' });
+  const list = await readVersionList(later);
+  const lacking = [...(list?.files() ?? [])].filter(([, { lacksCopies }]) => lacksCopies === true);
+  const [[lost, { sha256 }], [cut, { sha256: other }]] = lacking as [(typeof lacking)[0], (typeof lacking)[0]];
+  await rm(contentFile(content, sha256));
+  await truncate(contentFile(content, other), 100);
+  const copies = { kind: 'without copies', version: later } as const;
+  await prepareVersion({ place: copies, folder: next, content, making, maxBytes: 1e8 });
+  const made = await readVersionList(next);
+  expect(made?.lacksCopies).toBeUndefined();
+  for (const [path] of lacking)
+    expect([path, made?.file(path)?.gzip !== undefined]).toEqual([path, ![lost, cut].includes(path)]);
 });

@@ -9,6 +9,7 @@ import {
   wildcardRedirectsSchema,
 } from '#shared/contracts/stored-objects.ts';
 import { jsonIn, sha256Of, sha256OfJson, sha256OfStream } from '#shared/runtime/canonical-json.ts';
+import { errorCode } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { BundleRefused } from './bundle-refused.ts';
 import { contentFile, type NewContent, type PartedBytes, type StoredBytes } from './content-folder.ts';
@@ -188,7 +189,7 @@ export async function prepareSite(
 
 /**
  * Prepares a version again that is the `earlier` one with the copies that it lacks, of about as many bytes as one step makes: `addCopies` is repeated until
- * none are lacking. Files that are damaged get none; that shows when they are read. Throws `BundleRefused` if the earlier version cannot be read.
+ * none are lacking. Files that are lost or damaged get none; that shows when they are read. Throws `BundleRefused` if the earlier version cannot be read.
  */
 export async function addCopies(folder: string, content: NewContent, earlierFolder: string): Promise<void> {
   const earlier = await readVersionList(earlierFolder);
@@ -205,9 +206,12 @@ export async function addCopies(folder: string, content: NewContent, earlierFold
       lines.push(line.bytes);
     } else {
       bytesToCopy -= takesBestCopies(line.name) ? bestCosts * file.size : file.size;
-      const body = await content.read(file);
+      const body = await content.read(file).catch((error: unknown) => {
+        if (errorCode(error) !== 'ENOENT') throw error;
+        return undefined;
+      });
       const copies: Partial<Record<Encoding, StoredBytes>> = {};
-      if (sha256Of(body) === file.sha256)
+      if (body !== undefined && sha256Of(body) === file.sha256)
         for (const [encoding, bytes] of await compressed(body, line.name)) copies[encoding] = await content.put(bytes);
       lines.push(lineWithCopies(line, copies));
     }
