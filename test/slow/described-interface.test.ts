@@ -129,6 +129,9 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       await send('changeOrganization', operatorToken, { ids: { org } });
       await send('listOrganizations', operatorToken);
       await send('whoami', key);
+      await send('readLimits', key);
+      await send('readOrganization', operatorToken, { ids: { org } });
+      await send('listServices', operatorToken);
       await send('addDomain', operatorToken, { ids: { org } });
       await send('grantAdminKey', operatorToken, { ids: { org } });
 
