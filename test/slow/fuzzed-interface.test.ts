@@ -5,6 +5,7 @@ import type { OpenApiDocument } from '#services/gateway/openapi.ts';
 import type { CreatedApiKey } from '#shared/interfaces/http/directory.ts';
 import { generateApiKey } from '#shared/http/api-key.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
+import { answerText } from '../support/answer-text.ts';
 import { type Description, readDescription } from '../support/described-answers.ts';
 import { type DescribedRequest, describedRequests } from '../support/described-requests.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
@@ -88,7 +89,7 @@ describeWithServers(['nats-server'], 'the description of a running installation'
         ...(request.body === undefined ? {} : { body: request.body }),
       });
       const { status } = answer;
-      const body = await answer.text();
+      const body = await answerText(answer);
       statuses[status] = (statuses[status] ?? 0) + 1;
       const problems = description.problemsOfAnswer(operation, { status, headers: answer.headers, body });
       if (status >= 500) problems.push(`${status} ${body}`);

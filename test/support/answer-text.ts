@@ -1,0 +1,10 @@
+/** The body of an answer. Of a stream of events, which may not end, the text until its first event is whole; the rest is cancelled. */
+export async function answerText(answer: Response): Promise<string> {
+  if (!answer.headers.get('content-type')?.startsWith('text/event-stream')) return await answer.text();
+  let text = '';
+  for await (const part of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += part;
+    if (text.includes('\n\n')) break;
+  }
+  return text;
+}
