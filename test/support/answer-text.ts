@@ -1,4 +1,4 @@
-/** The body of an answer. Of a stream of events, which may not end, the text until its first event is whole; the rest is cancelled. */
+/** The body of an answer. A stream of events may not end, so it is read until its first event is whole, and the rest is cancelled. */
 export async function answerText(answer: Response): Promise<string> {
   if (!answer.headers.get('content-type')?.startsWith('text/event-stream')) return await answer.text();
   let text = '';
