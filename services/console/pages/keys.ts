@@ -16,6 +16,7 @@ import {
   copyButton,
   empty,
   id,
+  listed,
   pageHead,
   plural,
   refusalOf,
@@ -117,11 +118,6 @@ ${textField('allowedOrigins', { label: 'Only on pages of these origins', about: 
 <button class="button primary">Create key</button>
 </form></section>`;
 
-const words = z
-  .string()
-  .default('')
-  .transform((text) => text.split(/[\s,]+/).filter((word) => word !== ''));
-
 const newKeyFields = z.object({
   name: z.string().trim().max(100),
   kind: z.enum(['admin', 'assistant']),
@@ -134,8 +130,8 @@ const newKeyFields = z.object({
     .transform(() => undefined)
     .or(z.coerce.number().int().min(1))
     .optional(),
-  allowedAddresses: words,
-  allowedOrigins: words,
+  allowedAddresses: listed(/[\s,]+/),
+  allowedOrigins: listed(/[\s,]+/),
 });
 
 const createKey = form(

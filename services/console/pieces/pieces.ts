@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
 import type { Refused, Visit } from '../page.ts';
 import { icon } from './icon.ts';
@@ -158,6 +159,13 @@ export const textField = (
   }"${attribute('placeholder', placeholder)}${attribute('list', list)}${required ? html` required` : ''} autocomplete="off"${attribute('aria-describedby', about !== undefined && `a-${name}`)}>${
     about === undefined ? '' : html`<p class="about" id="a-${name}">${about}</p>`
   }</div>`;
+
+/** The schema of a text field that holds a list, as its parts without spaces around them. */
+export const listed = (separator: RegExp) =>
+  z
+    .string()
+    .default('')
+    .transform((text) => text.split(separator).flatMap((part) => part.trim() || []));
 
 export const choiceField = (
   name: string,

@@ -5,7 +5,7 @@ import { exportJobSchema } from '#shared/interfaces/http/exports.ts';
 import { hasRole } from '#shared/interfaces/http/person-token.ts';
 import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { form, page } from '../../page.ts';
-import { choiceField, empty, pageHead, refusalOf, textField } from '../../pieces/pieces.ts';
+import { choiceField, empty, listed, pageHead, refusalOf, textField } from '../../pieces/pieces.ts';
 import { contentsOf, domainParams } from './domain-parts.ts';
 
 const onceDigits = 20;
@@ -98,16 +98,6 @@ ${choiceField('playground', { label: 'Playground of references', choices: byDefa
   return { title: `Export ${domain}`, content };
 });
 
-const words = (separator: RegExp) =>
-  z
-    .string()
-    .default('')
-    .transform((text) =>
-      text
-        .split(separator)
-        .map((part) => part.trim())
-        .filter((part) => part !== ''),
-    );
 const maybe = z
   .enum(['', 'true', 'false'])
   .default('')
@@ -118,8 +108,8 @@ const exportFields = z.object({
   version: z.string().max(100).default(''),
   deployment: z.enum(deploymentTypes).default('cloud'),
   onPageError: z.enum(['fail', 'report']).default('fail'),
-  paths: words(/[\s,]+/),
-  groups: words(/,/),
+  paths: listed(/[\s,]+/),
+  groups: listed(/,/),
   allowTenantScripts: maybe,
   assistantKey: z.string().trim().max(100).default(''),
   search: z.enum(['', 'server', 'bundle', 'off']).default(''),

@@ -4,7 +4,7 @@ import { protectedSites } from '#shared/aggregates/site/site-login.ts';
 import { type SiteView, siteViewSchema } from '#shared/interfaces/http/sites.ts';
 import { hasRole } from '#shared/interfaces/http/person-token.ts';
 import { form, page, type Refused, type Visit } from '../../page.ts';
-import { attribute, choiceField, pageHead, refusalOf, textField } from '../../pieces/pieces.ts';
+import { attribute, choiceField, listed, pageHead, refusalOf, textField } from '../../pieces/pieces.ts';
 import { contentsOf, domainParams, unlessMissing } from './domain-parts.ts';
 
 const siteOfDomain = ({ ask }: Pick<Visit<unknown, unknown>, 'ask'>, domain: string) =>
@@ -106,21 +106,11 @@ ${textField('emailDomains', { label: 'Domains of mail addresses', about: 'Separa
 
 const closingForm = (visit: Visit<{ domain: string }>, path: string, domain: string, site: SiteView): SafeHtml =>
   html`<section aria-labelledby="close"><h2 id="close">Close the site</h2>
-<p class="about">Readers of ${site.address} and of its previews see nothing any longer, and after an hour others may claim its host names. Contents and exports stay, and opening it again deploys the latest content.</p>
+<p class="about">Readers of ${site.address} and of its previews see nothing from then on, and after an hour others may claim its host names. Contents and exports stay, and opening it again deploys the latest content.</p>
 <form method="post" action="${path}/close" class="form">${visit.token}
 ${textField('confirm', { label: 'Type the name of the domain to close its site', about: domain, required: true })}
 <button class="button danger">Close the site</button></form></section>`;
 
-const listOf = (separator: RegExp) =>
-  z
-    .string()
-    .default('')
-    .transform((text) =>
-      text
-        .split(separator)
-        .map((part) => part.trim())
-        .filter((part) => part !== ''),
-    );
 const check = z
   .literal('on')
   .optional()
@@ -128,16 +118,16 @@ const check = z
 
 const settingsFields = z.object({
   name: z.string().trim().max(100),
-  hosts: listOf(/[\s,]+/),
+  hosts: listed(/[\s,]+/),
   assistant: z.enum(['site', 'key', 'off']),
   assistantKey: z.string().trim().max(100).default(''),
   previews: check,
   counts: check,
   login: z.enum(['none', 'password', 'oidc']),
   protects: z.enum(protectedSites).default('all'),
-  users: listOf(/\r?\n/),
-  groups: listOf(/,/),
-  emailDomains: listOf(/[\s,]+/),
+  users: listed(/\r?\n/),
+  groups: listed(/,/),
+  emailDomains: listed(/[\s,]+/),
 });
 
 /** `ada secret words` → a reader; a line without a space keeps the stored password. Pure. */
