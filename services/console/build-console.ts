@@ -7,7 +7,6 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import { LRUCache } from 'lru-cache';
-import { z } from 'zod';
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
 import { checkForwarded } from '#shared/http/forwarded-address.ts';
@@ -35,7 +34,7 @@ import {
   type Session,
 } from './sessions.ts';
 import { plainPage, shellPage } from './shell.ts';
-import { identityOf, identityOfLink, signInPage } from './sign-in.ts';
+import { signInRoutes } from './sign-in.ts';
 
 const mostFormBytes = 256 * 1024;
 const longestParameter = 300;
@@ -173,39 +172,14 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
     return first === undefined ? notFound(reply) : reply.redirect(`/o/${first}`, 303);
   });
 
-  const signInQuery = z.object({
-    to: z.string().default('/').catch('/'),
-    token: z.string().max(100).optional().catch(undefined),
-  });
-  app.get('/sign-in', async (request, reply) => {
-    const { to, token } = signInQuery.parse(request.query);
-    if (token === undefined)
-      return sendPage(reply, 200, plainPage('Sign in', signInPage({ to, accounts: accounts !== undefined })));
-    const isHere = /^(127\.|::1$|::ffff:127\.)/.test(request.ip) && request.headers['x-forwarded-for'] === undefined;
-    const identity = isHere ? await identityOfLink(config.dataFolder, token, clock.now()) : undefined;
-    if (identity !== undefined && config.personTokenKey !== undefined) return await signedIn(reply, identity, '/');
-    const problem = isHere
-      ? 'This link was used, or is too old. "npm run bindery -- console" makes a new one, and a key of "npm start" opens the console too.'
-      : 'This link works on the machine of the console only.';
-    return sendPage(reply, 403, plainPage('Sign in', signInPage({ to, accounts: accounts !== undefined, problem })));
-  });
-  const credentialForm = z.object({ credential: z.string().trim().min(1).max(500), to: z.string().default('/') });
-  app.post('/sign-in', async (request, reply) => {
-    refuseForeign(request);
-    const given = credentialForm.safeParse(request.body);
-    const to = given.success ? given.data.to : '/';
-    const again = (problem: string, status: number) =>
-      sendPage(reply, status, plainPage('Sign in', signInPage({ to, accounts: accounts !== undefined, problem })));
-    if (!given.success) return again('Type an admin key, or the token of the operator.', 400);
-    try {
-      const identity = await identityOf(platform, given.data.credential, request.ip);
-      if (identity.kind === 'person' && config.personTokenKey === undefined)
-        return again('The operator cannot sign in here: BINDERY_PERSON_TOKEN_KEY is not set.', 403);
-      return await signedIn(reply, identity, to);
-    } catch (error) {
-      if (!(error instanceof PlatformRefusal)) throw error;
-      return again(error.message, error.status === 0 || error.status >= 500 ? 502 : 403);
-    }
+  signInRoutes(app, {
+    platform,
+    clock,
+    config,
+    hasAccounts: accounts !== undefined,
+    refuseForeign,
+    signedIn,
+    sendPage,
   });
   if (accounts !== undefined) accountSignIn(app, { ...accounts, config, isSecure, logger, signedIn, sendSentence });
   for (const which of ['this', 'all'] as const)

@@ -1,16 +1,20 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { html } from '#shared/docs/render/html.ts';
 import { organizationListSchema, whoamiSchema } from '#shared/interfaces/http/directory.ts';
 import { isSameSecret } from '#shared/runtime/same-secret.ts';
 import { sha256Of, jsonIn } from '#shared/runtime/canonical-json.ts';
 import { parseApiKey } from '#shared/http/api-key.ts';
+import type { Clock } from '#shared/runtime/time-and-ids.ts';
+import type { ConsoleConfig } from './config.ts';
 import { type Platform, PlatformRefusal } from './platform.ts';
+import { plainPage } from './shell.ts';
 import type { Identity } from './sessions.ts';
 
 /** The person behind a credential that was typed: an admin key, or the operator's token. Rejects with `PlatformRefusal`. */
-export async function identityOf(platform: Platform, credential: string, address: string): Promise<Identity> {
+async function identityOf(platform: Platform, credential: string, address: string): Promise<Identity> {
   if (parseApiKey(credential) === undefined) return await operatorOf(platform, credential, address);
   const {
     caller,
@@ -42,7 +46,7 @@ const firstLinkSchema = z.object({ sha256: z.string(), until: z.iso.datetime() }
 export const firstLinkFile = (dataFolder: string): string => join(dataFolder, 'console-sign-in.json');
 
 /** The operator, if the token is that of the link which this machine made; the link works once, and ends soon. */
-export async function identityOfLink(dataFolder: string, token: string, now: Date): Promise<Identity | undefined> {
+async function identityOfLink(dataFolder: string, token: string, now: Date): Promise<Identity | undefined> {
   const file = firstLinkFile(dataFolder);
   const stored = firstLinkSchema.safeParse(jsonIn(await readFile(file, 'utf8').catch(() => '')));
   if (!stored.success || !isSameSecret(sha256Of(token), stored.data.sha256)) return undefined;
@@ -55,21 +59,63 @@ export async function identityOfLink(dataFolder: string, token: string, now: Dat
   return { kind: 'person', name: 'operator', isOperator: true, memberships: [] };
 }
 
-/** The page for signing in. `to`: path to which one returns. `accounts`: true if there is a provider. `problem`: why the last attempt failed. */
-export const signInPage = ({
-  to,
-  accounts,
-  problem,
-}: {
-  to: string;
-  accounts: boolean;
-  problem?: string | undefined;
-}) =>
+/** The page for signing in. `to`: path to which one returns. `hasAccounts`: true if there is a provider. `problem`: why the last attempt failed. */
+const signInPage = ({ to, hasAccounts, problem }: { to: string; hasAccounts: boolean; problem?: string | undefined }) =>
   html`<h1>Sign in</h1>
 ${problem === undefined ? '' : html`<div class="notice bad" role="alert"><p>${problem}</p></div>`}
-${accounts ? html`<p><a class="button primary" href="/sign-in/account?to=${encodeURIComponent(to)}">Sign in with your account</a></p>` : ''}
+${hasAccounts ? html`<p><a class="button primary" href="/sign-in/account?to=${encodeURIComponent(to)}">Sign in with your account</a></p>` : ''}
 <form method="post" action="/sign-in" class="form" hx-boost="false">
 <input type="hidden" name="to" value="${to}">
 <div class="field"><label for="credential">Admin key</label><input id="credential" name="credential" type="password" required autocomplete="off" spellcheck="false" aria-describedby="about-credential"><p class="about" id="about-credential">An admin key of your organization (<code>svc_…</code>), or the token of the operator. <code>npm start</code> prints a key of its demo.</p></div>
-<button class="button${accounts ? '' : ' primary'}">Sign in</button>
+<button class="button${hasAccounts ? '' : ' primary'}">Sign in</button>
 </form>`;
+
+type Parts = {
+  platform: Platform;
+  clock: Clock;
+  config: Pick<ConsoleConfig, 'dataFolder' | 'personTokenKey'>;
+  /** True if people can sign in with an account. */
+  hasAccounts: boolean;
+  /** Throws for a form that another site sent. */
+  refuseForeign: (request: FastifyRequest) => void;
+  signedIn: (reply: FastifyReply, identity: Identity, to: string) => Promise<FastifyReply>;
+  sendPage: (reply: FastifyReply, status: number, text: string) => FastifyReply;
+};
+
+/** Signs in with a credential that is typed, or with a link of this machine. */
+export function signInRoutes(app: FastifyInstance, parts: Parts): void {
+  const { platform, clock, config, hasAccounts, refuseForeign, signedIn, sendPage } = parts;
+  const signInQuery = z.object({
+    to: z.string().default('/').catch('/'),
+    token: z.string().max(100).optional().catch(undefined),
+  });
+  app.get('/sign-in', async (request, reply) => {
+    const { to, token } = signInQuery.parse(request.query);
+    if (token === undefined) return sendPage(reply, 200, plainPage('Sign in', signInPage({ to, hasAccounts })));
+    const isHere = /^(127\.|::1$|::ffff:127\.)/.test(request.ip) && request.headers['x-forwarded-for'] === undefined;
+    const identity = isHere ? await identityOfLink(config.dataFolder, token, clock.now()) : undefined;
+    if (identity !== undefined && config.personTokenKey !== undefined) return await signedIn(reply, identity, '/');
+    const problem = isHere
+      ? 'This link was used, or is too old. "npm run bindery -- console" makes a new one, and a key of "npm start" opens the console too.'
+      : 'This link works on the machine of the console only.';
+    return sendPage(reply, 403, plainPage('Sign in', signInPage({ to, hasAccounts, problem })));
+  });
+  const credentialForm = z.object({ credential: z.string().trim().min(1).max(500), to: z.string().default('/') });
+  app.post('/sign-in', async (request, reply) => {
+    refuseForeign(request);
+    const given = credentialForm.safeParse(request.body);
+    const to = given.success ? given.data.to : '/';
+    const again = (problem: string, status: number) =>
+      sendPage(reply, status, plainPage('Sign in', signInPage({ to, hasAccounts, problem })));
+    if (!given.success) return again('Type an admin key, or the token of the operator.', 400);
+    try {
+      const identity = await identityOf(platform, given.data.credential, request.ip);
+      if (identity.kind === 'person' && config.personTokenKey === undefined)
+        return again('The operator cannot sign in here: BINDERY_PERSON_TOKEN_KEY is not set.', 403);
+      return await signedIn(reply, identity, to);
+    } catch (error) {
+      if (!(error instanceof PlatformRefusal)) throw error;
+      return again(error.message, error.status === 0 || error.status >= 500 ? 502 : 403);
+    }
+  });
+}
