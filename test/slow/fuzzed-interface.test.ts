@@ -39,7 +39,11 @@ describeWithServers(['nats-server'], 'the description of a running installation'
     harness = await startInstallation({
       processes: 'shared',
       // The exports keep their limit: each one takes seconds of this machine.
-      environment: Object.fromEntries(unlimited.map((name) => [`BINDERY_LIMIT_${name}`, '1000000'])),
+      environment: {
+        ...Object.fromEntries(unlimited.map((name) => [`BINDERY_LIMIT_${name}`, '1000000'])),
+        // An organization gets half of the places, and every request may be an upload.
+        BINDERY_PUBLISHER_UPLOADS: String(2 * atOnce),
+      },
     });
     const { installation, adminKey, assistantKey, organization, domain, admin } = harness;
     archive = await tinyProject();
