@@ -127,6 +127,7 @@ function serviceEnvironment(
     BINDERY_PUBLISHER_URL: internalUrl('publisher'),
     BINDERY_LINK_SIGNER_URL: internalUrl('link-signer'),
     BINDERY_ASSISTANT_URL: internalUrl('assistant'),
+    BINDERY_PROJECTOR_URL: internalUrl('projector'),
     ...allocatorSettings,
     BINDERY_RENDERER_SLOTS: String(plan.rendererSlots),
   };

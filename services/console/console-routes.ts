@@ -10,6 +10,7 @@ import { organizationRoutes } from './pages/organization.ts';
 import { organizationsPage } from './pages/organizations.ts';
 import { overviewPage } from './pages/overview.ts';
 import { usageRoutes } from './pages/usage.ts';
+import { verificationRoutes } from './pages/verification.ts';
 import type { ConsoleRoute } from './page.ts';
 
 /** All pages, forms and streams of the console, except for signing in and out. */
@@ -22,6 +23,7 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...keyRoutes,
   ...assistantRoutes,
   ...auditRoutes,
+  ...verificationRoutes,
   ...usageRoutes,
   organizationsPage,
   ...organizationRoutes,

@@ -16,6 +16,7 @@ import { addHealthRoutes } from '#shared/runtime/health-routes.ts';
 import type { GatewayContext } from './context.ts';
 import { limitConnections } from './connections.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
+import { verificationRoutes } from './audit/verification-routes.ts';
 import { limitsRoute } from './audit/limits-route.ts';
 import { contentRoutes } from './content/content-routes.ts';
 import { allowPlaygrounds } from './auth/playground-origins.ts';
@@ -57,6 +58,7 @@ export const publicRoutes: readonly PublicRoute[] = [
   ...viewRoutes,
   ...eventRoutes,
   ...auditRoutes,
+  ...verificationRoutes,
   limitsRoute(() => publicRoutes),
   ...discoveryRoutes,
   ...insightRoutes,

@@ -6,6 +6,7 @@ import {
   commaSeparated,
   hashKeySettings,
   internalServerSettings,
+  optionalCallTokenSetting,
   trustProxySettings,
 } from '#shared/service/common-settings.ts';
 import { linkSigningSettings, objectStoreSettings } from '#shared/storage/open-object-store.ts';
@@ -55,6 +56,7 @@ export const gatewaySettings = {
   publisherToken: callTokenSetting('gateway', 'publisher'),
   linkSignerToken: callTokenSetting('gateway', 'link-signer'),
   assistantToken: callTokenSetting('gateway', 'assistant'),
+  projectorToken: optionalCallTokenSetting('gateway', 'projector'),
   host: setting('BINDERY_HOST', z.string().default('127.0.0.1'), 'address that the gateway listens on'),
   port: setting('BINDERY_PORT', portNumber.default(8080), 'port that the gateway listens on; 0: a free one'),
   /** Address and port of health and metrics, which are not for clients. */
@@ -131,6 +133,11 @@ export const gatewaySettings = {
   publisherUrl: setting('BINDERY_PUBLISHER_URL', serviceUrl('publisher'), 'address of the publisher'),
   linkSignerUrl: setting('BINDERY_LINK_SIGNER_URL', serviceUrl('link-signer'), 'address of the link-signer'),
   assistantUrl: setting('BINDERY_ASSISTANT_URL', serviceUrl('assistant'), 'address of the assistant'),
+  projectorUrl: setting(
+    'BINDERY_PROJECTOR_URL',
+    serviceUrl('projector').optional(),
+    'address of the projector, which the gateway asks to verify logs',
+  ),
   assistantPerHour: limit('BINDERY_LIMIT_ASSISTANT_PER_HOUR', 10_000, 'assistant requests of an organization per hour'),
   assistantPerAddressPerDay: setting(
     'BINDERY_LIMIT_ASSISTANT_PER_ADDRESS_PER_DAY',

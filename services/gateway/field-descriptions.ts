@@ -136,6 +136,50 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'problems.part': 'Name of the part, such as `bus`.',
   'problems.reason': 'The reason as a sentence.',
 
+  // Verifications
+  'Verification.organization': 'Organization whose logs are verified. Absent for all logs of the installation.',
+  'Verification.running': 'A verification that has not finished. Absent if none runs.',
+  'Verification.failed': 'The last attempt, if it ended without a result.',
+  'Verification.result': 'Result of the last verification that finished. It stays while the next one runs.',
+  'running.state': '`waiting` for another verification, or `running`.',
+  'running.stream': 'The stream that is being verified.',
+  'running.histories': 'Number of histories of this stream.',
+  'failed.failedAt': 'Time of the end.',
+  'failed.reason': 'The reason as a sentence.',
+  'StartVerification.again': 'True: verify also if the result of the last hour is about the same messages.',
+  askedAt: 'Time of the request for the verification.',
+  askedBy: 'The API key, person or operator who asked for it.',
+  'askedBy.id': 'Id of the key, or name of the person; `operator` for the operator.',
+  'askedBy.kind': 'Kind of the actor.',
+  startedAt: 'Time at which it began to read.',
+  'VerificationResult.finishedAt': 'Time of its end.',
+  'VerificationResult.whole': 'True if no check failed.',
+  'VerificationResult.streams': 'The verified logs.',
+  problemCount: 'Number of checks that failed.',
+  'VerifiedStream.stream':
+    'Name of the log: `EXPORTS`, `CONTENT`, `SITES` and `DIRECTORY` have histories; `ACCESS` has the records of links.',
+  'VerifiedStream.histories':
+    'Number of verified histories: exports, contents of domains, sites, organizations. In `ACCESS` the exports with records.',
+  'VerifiedStream.commits': 'Number of their commits, in `ACCESS` of records.',
+  'VerifiedStream.anchored':
+    'Number of histories, in `ACCESS` of records, that an anchor made with the audit key covers.',
+  'VerifiedStream.first': 'The first of the verified messages.',
+  'VerifiedStream.last': 'The last of the verified messages.',
+  'VerifiedStream.problems': 'The first 100 checks that failed.',
+  'VerifiedStream.headsSha256':
+    'SHA-256 over the lines `<subject> <revision> <hash>` of all heads, sorted by subject, each ended by a line feed.',
+  'VerifiedStream.headCount': 'Number of heads.',
+  'VerifiedStream.heads':
+    'The last commit of each history, at most 100 of them. The log cannot lose them later unnoticed.',
+  subject: 'Subject of the history, which names its organization.',
+  sequence: 'Number of the message in the stream.',
+  'first.time': 'Time that the message names.',
+  'last.time': 'Time that the message names.',
+  'problems.problem': 'Kind of the damage.',
+  'problems.message': 'The problem as a sentence.',
+  'heads.commitId': 'Id of the commit.',
+  'heads.hash': 'Hash of the commit, which covers all earlier commits of the history.',
+
   // Content
   'ContentList.latest': 'The content version that exports without a label use.',
   'ContentList.versions': 'Content versions, newest first.',

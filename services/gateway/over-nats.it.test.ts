@@ -9,6 +9,7 @@ import { projectorSettings } from '#services/projector/config.ts';
 import { publisherSettings } from '#services/publisher/config.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import type { Running } from '#shared/service/start-service.ts';
+import { jetstream } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { inboxPrefix } from '#shared/messaging/subjects/permissions.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
@@ -39,6 +40,7 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
       ...env,
       BINDERY_PUBLISHER_URL: publisher.url,
       BINDERY_LINK_SIGNER_URL: linkSigner.url,
+      BINDERY_PROJECTOR_URL: projector.url,
     });
     const gateways = [await startGateway(gatewayConfig), await startGateway(gatewayConfig)] as const;
     services = [...gateways, linkSigner, publisher, projector];
@@ -108,6 +110,43 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
     expect((await call('GET', '/v1/api-keys', second.body.key)).status).toBe(200);
     expect((await call('DELETE', `/v1/api-keys/${second.body.id}`, key)).status).toBe(200);
     await expect.poll(async () => (await call('GET', '/v1/api-keys', second.body.key)).status).toBe(401);
+  });
+
+  test('the projector verifies the logs with only its rights, and counts a message written past the services', async () => {
+    const created = await call('POST', '/v1/organizations', operatorToken, { name: 'Initech', plan: 'enterprise' });
+    const key: string = created.body.adminKey.key;
+    await call('POST', '/v1/organizations/initech/domains', operatorToken, { domain: 'docs' });
+    expect((await publish(key)).status).toBe(200);
+    const verified = async (path: string, by: string) => {
+      expect((await call('POST', path, by, { again: true })).status).toBe(202);
+      await expect
+        .poll(async () => (await call('GET', path, by)).body.running, { timeout: 30_000, interval: 100 })
+        .toBeUndefined();
+      return (await call('GET', path, by)).body;
+    };
+    const own = await verified('/v1/audit/verification', key);
+    expect(own).toMatchObject({ organization: 'initech', result: { whole: true, problemCount: 0 } });
+    const counts = Object.fromEntries(
+      own.result.streams.map((each: { stream: string; histories: number; anchored: number }) => [
+        each.stream,
+        [each.histories, each.anchored],
+      ]),
+    );
+    expect(counts).toEqual({ EXPORTS: [0, 0], CONTENT: [1, 1], SITES: [0, 0], DIRECTORY: [1, 1], ACCESS: [0, 0] });
+    const all = await verified('/v1/installation/verification', operatorToken);
+    expect(all.failed).toBeUndefined();
+    expect(all.result.streams[0].stream).toBe('EXPORTS');
+
+    const user = 'publisher';
+    const pass = bus.passwords[user] ?? '';
+    const client = await connect({ servers: bus.server.url, user, pass, inboxPrefix: inboxPrefix(user) });
+    await jetstream(client).publish('content.initech.forged.log', '{}');
+    await client.close();
+    const after = await verified('/v1/audit/verification', key);
+    expect(after.result.streams.find(({ stream }: { stream: string }) => stream === 'CONTENT')).toMatchObject({
+      histories: 2,
+      problems: [{ problem: 'unreadable', subject: 'content.initech.forged.log' }],
+    });
   });
 
   test('documents that cannot be read among the keys keep no revocation back: a stream that its key opened ends', async () => {

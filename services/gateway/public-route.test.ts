@@ -123,6 +123,8 @@ const bodies: Record<string, object> = {
   'POST /v1/api-keys': { kind: 'assistant' },
   'POST /v1/api-keys/:id/rotate': {},
   'PUT /v1/domains/:domain/site': {},
+  'POST /v1/audit/verification': {},
+  'POST /v1/installation/verification': {},
   'POST /v1/sites/links': { site: 'acme/docs', jobId },
   'POST /v1/sites/views': { source: 'a'.repeat(16), sequence: 1, days: [countedDay] },
   'POST /v1/sites/readers/:org/:domain/search': { query: 'install' },

@@ -5,7 +5,7 @@ import type { DomainEntry } from '#shared/aggregates/directory/directory.ts';
 import type { Actor } from '#shared/contracts/commit.ts';
 import type { PersonRole } from '#shared/interfaces/http/person-token.ts';
 import type { Caller } from '#shared/interfaces/internal/caller.ts';
-import type { InternalCall } from '#shared/interfaces/internal/internal-call.ts';
+import type { CallerOf, InternalCall } from '#shared/interfaces/internal/internal-call.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
 import { ApiError, errorCodes, type ErrorCode, toApiError } from '#shared/http/errors.ts';
 import {
@@ -27,6 +27,7 @@ import {
 } from './auth/authenticate.ts';
 import { checkRole } from './auth/people.ts';
 import { readerAddress } from './auth/reader-address.ts';
+import { gatewaySettings } from './config.ts';
 import type { GatewayContext } from './context.ts';
 import { parseInput, parsePathParameters } from './parse-input.ts';
 import { type RouteLimit, takeRateLimits } from './rate-limits.ts';
@@ -140,7 +141,12 @@ export type RouteRequest<D extends RouteDeclaration> = {
     trustedGroups?: Caller['trustedGroups'],
   ) => Promise<ServiceAnswer<C>>;
   /** Calls another service for a caller that is no principal, such as a host of sites for the organization of a site. */
-  askAs: <C extends InternalCall>(caller: Caller, call: C, parts: CallParts<C>) => Promise<ServiceAnswer<C>>;
+  askAs: <C extends InternalCall>(caller: CallerOf<C>, call: C, parts: CallParts<C>) => Promise<ServiceAnswer<C>>;
+  /** Calls another service about no domain, in the name of the person, key or operator who asks. */
+  askInstallation: <C extends InternalCall & { of: 'installation' }>(
+    call: C,
+    parts: CallParts<C>,
+  ) => Promise<ServiceAnswer<C>>;
   request: FastifyRequest;
   reply: FastifyReply;
 };
@@ -348,9 +354,18 @@ function readRequest(
         ...(call.body === 'stream' ? { changes: true, arrived: bodyEnd(request.raw) } : {}),
       });
     },
-    askAs: async <C extends InternalCall>(caller: Caller, call: C, parts: CallParts<C>) => {
+    askAs: async <C extends InternalCall>(caller: CallerOf<C>, call: C, parts: CallParts<C>) => {
       const signal = disconnectSignal(reply.raw);
       return await callService(call, addressOf(context, call), Object.assign({ caller, signal }, parts));
+    },
+    askInstallation: async <C extends InternalCall & { of: 'installation' }>(call: C, parts: CallParts<C>) => {
+      const { requestId, actor, address, traceparent = '' } = origin;
+      const caller = { requestId, actor, address, traceparent } as CallerOf<C>;
+      const ended = disconnectSignal(reply.raw);
+      return await context.busOutage.orGone((cut) => {
+        const signal = AbortSignal.any([ended, cut()]);
+        return callService(call, addressOf(context, call), Object.assign({ caller, signal }, parts));
+      });
     },
     request,
     reply,
@@ -379,9 +394,14 @@ const addressSettings = {
   publisher: ['publisherUrl', 'publisherToken'],
   'link-signer': ['linkSignerUrl', 'linkSignerToken'],
   assistant: ['assistantUrl', 'assistantToken'],
+  projector: ['projectorUrl', 'projectorToken'],
 } as const;
 
 function addressOf({ config }: GatewayContext, { service }: InternalCall): ServiceAddress {
   const [url, token] = addressSettings[service];
-  return { baseUrl: config[url], serviceToken: config[token] };
+  const [baseUrl, serviceToken] = [config[url], config[token]];
+  if (baseUrl !== undefined && serviceToken !== undefined) return { baseUrl, serviceToken };
+  const variable = (setting: keyof typeof gatewaySettings) => gatewaySettings[setting].env;
+  const missing = baseUrl === undefined ? variable(url) : variable(token);
+  throw new ApiError('unavailable', `The gateway cannot ask the ${service}: ${missing} is not set.`);
 }

@@ -47,6 +47,31 @@ const content = {
 };
 const onContent = { domain: 'docs', contentVersion };
 
+const verifiedHead = { subject: 'directory.acme.log', revision: 12, commitId: 'c_5TqLx2', hash: hash('c') };
+const verification = {
+  organization: 'acme',
+  result: {
+    ...{ askedAt: time, askedBy: { kind: 'person', id: 'ada@acme.com' }, startedAt: time, finishedAt: time },
+    ...{ whole: false, problemCount: 1 },
+    streams: [
+      {
+        ...{ stream: 'DIRECTORY', histories: 1, commits: 12, anchored: 0 },
+        first: { subject: 'directory.acme.log', sequence: 3, time },
+        last: { subject: 'directory.acme.log', sequence: 88, time },
+        problemCount: 1,
+        problems: [
+          {
+            ...{ problem: 'unanchored', subject: 'directory.acme.log', sequence: 88, revision: 12 },
+            message:
+              'No anchor covers the commits after revision 11: no projector runs, or an old document was restored.',
+          },
+        ],
+        ...{ headsSha256: hash('e'), headCount: 1, heads: [verifiedHead] },
+      },
+    ],
+  },
+};
+
 const jobId = 'se_4hT9bQ2wLx7VnZ0kRc5YmD';
 const onJob = { jobId };
 const brokenLink = 'There is no page or file "/instal" in this export.';
@@ -468,6 +493,31 @@ const examples: Readonly<Record<string, RouteExample>> = {
           days: [{ day: '2026-03-01', figures: { exportsStarted: 1, exportsCompleted: 1, pagesExported: 42 } }],
         },
       ],
+    },
+  },
+  readVerification: { answer: verification },
+  startVerification: {
+    body: { again: true },
+    answer: {
+      organization: 'acme',
+      running: { state: 'waiting', askedAt: time, askedBy: { kind: 'person', id: 'ada@acme.com' } },
+    },
+  },
+  readInstallationVerification: {
+    answer: {
+      failed: {
+        ...{ askedAt: time, askedBy: { kind: 'operator', id: 'operator' }, failedAt: time },
+        reason: 'The projector that verified the logs was stopped.',
+      },
+    },
+  },
+  startInstallationVerification: {
+    body: {},
+    answer: {
+      running: {
+        ...{ state: 'running', askedAt: time, askedBy: { kind: 'operator', id: 'operator' }, startedAt: time },
+        ...{ stream: 'EXPORTS', histories: 12_840 },
+      },
     },
   },
   readLimits: {

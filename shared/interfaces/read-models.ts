@@ -4,6 +4,11 @@ import { apiKeySchema, directoryStateSchema, domainEntrySchema } from '#shared/a
 import { deploymentSchema, siteStateSchema } from '#shared/aggregates/site/site.ts';
 import { exportJobStateSchema } from '#shared/aggregates/export-job/export-job.ts';
 import { auditEntrySchema, someUsageFiguresSchema } from '#shared/contracts/audit-entry.ts';
+import {
+  failedVerificationSchema,
+  runningVerificationSchema,
+  verificationResultSchema,
+} from '#shared/interfaces/http/verification.ts';
 import { vouched } from '#shared/contracts/stored-objects.ts';
 import { organizationId, organizationPlans, sha256Hex, timestamp } from '#shared/contracts/identifiers.ts';
 
@@ -122,6 +127,21 @@ export const conversationSizesSchema = z.object({
   days: z.array(z.object({ day: z.iso.date(), bytes: z.int().min(0), lastSequence: z.int().min(0) })),
 });
 export type ConversationSizes = z.infer<typeof conversationSizesSchema>;
+
+/**
+ * Bucket `verifications`, key `org.<org>` or `installation`: the last verification of the logs. `running.beatAt` is renewed while it runs, and a run without a
+ * renewal for a minute has died with its projector. `result.head` is a digest of the messages that it was about.
+ */
+export const verificationDocumentSchema = z.object({
+  running: runningVerificationSchema.extend({ id: z.string(), beatAt: timestamp }).optional(),
+  failed: failedVerificationSchema.optional(),
+  result: verificationResultSchema.extend({ head: sha256Hex }).optional(),
+});
+export type VerificationDocument = z.infer<typeof verificationDocumentSchema>;
+
+/** Key of the verification of an organization's logs, or of all logs. */
+export const verificationKey = (organization: string | undefined): string =>
+  organization === undefined ? 'installation' : `org.${organization}`;
 
 /**
  * Bucket `audit`, key `<source>.<org>.<yyyy-mm-dd>.<part>`: the entries of one log on one day, by `auditOrder`; key `<source>-days.<org>`:

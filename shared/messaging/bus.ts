@@ -17,6 +17,7 @@ import type {
   ProjectionPointer,
   RebuildRequest,
   SiteHost,
+  VerificationDocument,
 } from '#shared/interfaces/read-models.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
@@ -102,6 +103,8 @@ export type BusParts = {
   keyUses: DocumentStore<KeyUse>;
   /** The storage that each organization's conversations take, counted by the assistant. */
   conversationSizes: DocumentStore<ConversationSizes>;
+  /** The last verification of the logs of each organization, and of all logs, written by the projector. */
+  verifications: DocumentStore<VerificationDocument>;
   presence: Presence;
   withdrawals: Withdrawals;
   leases: Leases;
@@ -136,7 +139,7 @@ export const busPartsOf = {
   'link-signer': ['exports', 'access'],
   projector: [
     ...(['exports', 'content', 'sites', 'directory', 'projectionReaders', 'generations', 'projections'] as const),
-    ...(['views', 'deadLetters', 'deadLetterLog', 'leases'] as const),
+    ...(['views', 'deadLetters', 'deadLetterLog', 'leases', 'readModels', 'verifications'] as const),
   ],
   housekeeper: ['exports', 'content', 'sites', 'directory', 'readModels', 'leases'],
   deployer: ['exports', 'content', 'sites', 'deployerReaders', 'leases', 'deadLetters', 'deadLetterLog'],

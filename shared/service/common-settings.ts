@@ -53,12 +53,22 @@ export const internalServerSettings = (service: string) => ({
   ),
 });
 
+const callToken = z.string().min(16);
+
 /** The secret that one service presents to another. Each pair has its own, so a service can make only the calls that it needs. */
 export const callTokenSetting = (caller: InternalCaller, service: InternalService) =>
   secretSetting(
     callTokenVariable(caller, service),
-    z.string().min(16),
+    callToken,
     `secret that the ${caller} presents to the ${service}; 16 characters or more, used by these two only`,
+  );
+
+/** The same for calls without which both services work: an installation of an earlier version does not have the secret. */
+export const optionalCallTokenSetting = (caller: InternalCaller, service: InternalService) =>
+  secretSetting(
+    callTokenVariable(caller, service),
+    callToken.optional(),
+    `secret that the ${caller} presents to the ${service}; 16 characters or more, used by these two only; without it these calls are refused`,
   );
 
 export const dataFolderSettings = {

@@ -35,8 +35,11 @@ export type Service<Name extends BusUser> = {
 
 /** The parts of one particular service. */
 export type ServiceParts = {
-  /** The service's HTTP server, with the health routes. If absent, a server with only these routes is started. */
-  app?: FastifyInstance;
+  /**
+   * The service's HTTP server, with the health routes, or a function that makes it with the health of a reader of logs. If absent, a server with only
+   * these routes is started.
+   */
+  app?: FastifyInstance | ((health: Health) => FastifyInstance);
   /** A second server with the health routes, for a service whose `app` clients can reach. */
   inside?: { at: { host: string; port: number }; health: Health };
   /** Readiness checks in addition to the bus and the object store. */
@@ -93,7 +96,7 @@ export async function startService<Name extends BusUser>(
     setAside,
   );
   const health = { checks: { ...checks, ...parts.checks }, draining, setAside, metrics };
-  const app = parts.app ?? healthApp(name, logger, health);
+  const app = typeof parts.app === 'function' ? parts.app(health) : (parts.app ?? healthApp(name, logger, health));
   const url = await app.listen({ host: config.host, port: config.port });
   const inside = parts.inside && healthApp(name, logger, parts.inside.health);
   const insideUrl = (await inside?.listen({ ...parts.inside?.at })) ?? url;

@@ -130,6 +130,10 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       await send('listOrganizations', operatorToken);
       await send('whoami', key);
       await send('readLimits', key);
+      await send('startVerification', key);
+      await send('readVerification', key);
+      await send('startInstallationVerification', operatorToken);
+      await send('readInstallationVerification', operatorToken);
       await send('readOrganization', operatorToken, { ids: { org } });
       await send('listServices', operatorToken);
       await send('addDomain', operatorToken, { ids: { org } });

@@ -5,6 +5,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assistantApp } from '#services/assistant/assistant-app.ts';
 import { linkSignerApp } from '#services/link-signer/link-signer-app.ts';
+import { projectorApp } from '#services/projector/projector-app.ts';
 import { publisherApp } from '#services/publisher/publisher-app.ts';
 import { serviceMetrics } from '#shared/runtime/metrics.ts';
 import type { InternalCall, InternalCaller } from '#shared/interfaces/internal/internal-call.ts';
@@ -26,6 +27,7 @@ const nothing = {} as never;
 const apps: Record<InternalCall['service'], () => FastifyInstance> = {
   assistant: () => assistantApp({ bus: {} } as never, options()),
   'link-signer': () => linkSignerApp(nothing, options()),
+  projector: () => projectorApp(nothing, options()),
   publisher: () => publisherApp(nothing, options()),
 };
 

@@ -65,6 +65,7 @@ export async function gatewayHarness(
     BINDERY_TOKEN_GATEWAY_TO_PUBLISHER: serviceToken,
     BINDERY_TOKEN_GATEWAY_TO_LINK_SIGNER: serviceToken,
     BINDERY_TOKEN_GATEWAY_TO_ASSISTANT: serviceToken,
+    BINDERY_TOKEN_GATEWAY_TO_PROJECTOR: serviceToken,
     BINDERY_HASH_KEY: 'the-hash-key-of-tests',
     BINDERY_OPERATOR_TOKEN: operatorToken,
     BINDERY_PERSON_TOKEN_KEY: personTokenKey,
@@ -72,6 +73,7 @@ export async function gatewayHarness(
     BINDERY_PUBLISHER_URL: 'http://127.0.0.1:1',
     BINDERY_LINK_SIGNER_URL: 'http://127.0.0.1:1',
     BINDERY_ASSISTANT_URL: 'http://127.0.0.1:1',
+    BINDERY_PROJECTOR_URL: 'http://127.0.0.1:1',
     ...services?.env,
     ...env,
   });

@@ -169,6 +169,7 @@ export function memoryBus(): MemoryBus {
     siteHosts: memoryDocuments(gate),
     keyUses: memoryDocuments(gate),
     conversationSizes: memoryDocuments(gate),
+    verifications: memoryDocuments(gate),
     generations,
     projections: {
       pointers: memoryDocuments(gate),

@@ -1,7 +1,7 @@
 import type { ServiceName } from '#infra/supervisor/services.ts';
 
 const needed: Readonly<Record<ServiceName, readonly string[]>> = {
-  projector: ['BINDERY_AUDIT_KEY'],
+  projector: ['BINDERY_AUDIT_KEY', 'BINDERY_TOKEN_GATEWAY_TO_PROJECTOR'],
   publisher: ['BINDERY_TOKEN_GATEWAY_TO_PUBLISHER', 'BINDERY_TOKEN_HOUSEKEEPER_TO_PUBLISHER'],
   indexer: [],
   orchestrator: [],
@@ -19,6 +19,7 @@ const needed: Readonly<Record<ServiceName, readonly string[]>> = {
     'BINDERY_SITES_KEYS',
     'BINDERY_TOKEN_GATEWAY_TO_ASSISTANT',
     'BINDERY_TOKEN_GATEWAY_TO_LINK_SIGNER',
+    'BINDERY_TOKEN_GATEWAY_TO_PROJECTOR',
     'BINDERY_TOKEN_GATEWAY_TO_PUBLISHER',
   ],
 };

@@ -41,6 +41,7 @@ export function environmentOn(bus: TestBus, folder: string): Record<string, stri
     BINDERY_PUBLISHER_URL: 'http://127.0.0.1:1',
     BINDERY_LINK_SIGNER_URL: 'http://127.0.0.1:1',
     BINDERY_ASSISTANT_URL: 'http://127.0.0.1:1',
+    BINDERY_PROJECTOR_URL: 'http://127.0.0.1:1',
   };
 }
 

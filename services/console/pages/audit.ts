@@ -71,7 +71,7 @@ const auditPage = page({ path: '/audit', query }, async (visit) => {
     : await ask({ path: '/v1/audit', query: { ...asked(wanted), limit: perPage } }, auditListSchema);
   const next = nextCursor && withQuery(address, { cursor: nextCursor });
   const isFiltered = Object.keys(filters).some((name) => wanted[name as keyof Filters] !== undefined);
-  const content = html`${pageHead('Audit', 'Who changed what. Each entry is proved by a commit of the log.', isBackwards ? '' : exportLinks(visit, wanted))}
+  const content = html`${pageHead('Audit', 'Who changed what. Each entry is proved by a commit of the log.', html`<a class="button" href="${visit.base}/audit/verification">Verification</a>${isBackwards ? '' : exportLinks(visit, wanted)}`)}
 ${filterForm(visit, wanted, slugs, names)}
 ${
   entries.length > 0

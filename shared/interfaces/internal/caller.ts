@@ -25,10 +25,20 @@ export const callerSchema = z.object({
 
 export type Caller = z.infer<typeof callerSchema>;
 
+/** The caller of a call about the whole installation: the operator, or a person with that role. */
+export const operatorCallerSchema = callerSchema.pick({
+  requestId: true,
+  actor: true,
+  address: true,
+  traceparent: true,
+});
+
+export type OperatorCaller = z.infer<typeof operatorCallerSchema>;
+
 export const callerHeader = 'x-bindery-caller';
 
 /** A caller as the value of the header `x-bindery-caller`: JSON in ASCII, which headers require. */
-export const callerText = (caller: Caller): string =>
+export const callerText = (caller: Caller | OperatorCaller): string =>
   JSON.stringify(caller).replaceAll(/[\u007f-\uffff]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });

@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '#shared/http/errors.ts';
+import type { Caller, OperatorCaller } from './caller.ts';
 
 /** Services that receive calls. */
-export type InternalService = 'publisher' | 'link-signer' | 'assistant';
+export type InternalService = 'publisher' | 'link-signer' | 'assistant' | 'projector';
 
 /** Services that make calls. */
 export type InternalCaller = 'gateway' | 'housekeeper';
@@ -12,6 +13,8 @@ export type InternalCall = {
   service: InternalService;
   /** The services that may make the call. Others are refused. */
   callers: readonly InternalCaller[];
+  /** A call about the installation is for its operator, and names no organization. */
+  of?: 'installation';
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** `:name` stands for a parameter. */
   path: `/internal/${string}`;
@@ -31,6 +34,9 @@ export type InternalCall = {
   /** Timeout between parts of the answer's body. */
   idleMs: number;
 };
+
+/** The caller that a call names. */
+export type CallerOf<C extends InternalCall> = C extends { of: 'installation' } ? OperatorCaller : Caller;
 
 /** Keeps the exact type of a declaration. */
 export const internalCall = <const C extends InternalCall>(call: C): C => call;

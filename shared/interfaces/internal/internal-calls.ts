@@ -1,10 +1,11 @@
 import { assistant } from './assistant.ts';
 import type { InternalCall, InternalCaller, InternalService } from './internal-call.ts';
 import { linkSigner } from './link-signer.ts';
+import { projector } from './projector.ts';
 import { publisher } from './publisher.ts';
 
 /** Every call from one service to another. */
-export const internalCalls: readonly InternalCall[] = [linkSigner, publisher, assistant].flatMap((calls) =>
+export const internalCalls: readonly InternalCall[] = [linkSigner, publisher, assistant, projector].flatMap((calls) =>
   Object.values(calls),
 );
 

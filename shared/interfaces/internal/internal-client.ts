@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { z } from 'zod';
-import { type Caller, callerHeader, callerText } from './caller.ts';
-import type { InternalCall } from './internal-call.ts';
+import { callerHeader, callerText } from './caller.ts';
+import type { CallerOf, InternalCall } from './internal-call.ts';
 import { ApiError, type ErrorBody, errorTable } from '#shared/http/errors.ts';
 import { serviceTokenHeader } from './internal-server.ts';
 import { jsonIn } from '#shared/runtime/canonical-json.ts';
@@ -56,7 +56,7 @@ async function openClient() {
 export async function callService<C extends InternalCall>(
   call: C,
   { baseUrl, serviceToken }: ServiceAddress,
-  { caller, signal, ...given }: { caller: Caller; signal: AbortSignal } & CallParts<C>,
+  { caller, signal, ...given }: { caller: CallerOf<C>; signal: AbortSignal } & CallParts<C>,
 ): Promise<ServiceAnswer<C>> {
   const parts = given as {
     params?: Record<string, string>;

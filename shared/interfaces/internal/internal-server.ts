@@ -9,8 +9,8 @@ import Fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
-import { type Caller, callerHeader, callerSchema } from './caller.ts';
-import type { InternalCall, InternalCaller } from './internal-call.ts';
+import { callerHeader, callerSchema, operatorCallerSchema } from './caller.ts';
+import type { CallerOf, InternalCall, InternalCaller } from './internal-call.ts';
 import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { traceparentOf } from '#shared/runtime/tracing.ts';
 import { addHealthRoutes, type ReadinessChecks } from '#shared/runtime/health-routes.ts';
@@ -38,7 +38,7 @@ type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 
 /** The parts of a call that a route receives, as declared. */
 export type CallRequest<C extends InternalCall> = {
-  caller: Caller;
+  caller: CallerOf<C>;
   params: C extends { params: infer S } ? Output<S> : undefined;
   query: C extends { query: infer S } ? Output<S> : undefined;
   headers: C extends { headers: infer S } ? Output<S> : undefined;
@@ -56,7 +56,7 @@ type CallAnswer<C extends InternalCall> = C extends { answer: infer A extends z.
     : { body: z.input<A> }
   : FastifyReply;
 
-type CallerTokens = Partial<Record<InternalCaller, string>>;
+type CallerTokens = Partial<Record<InternalCaller, string | undefined>>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -69,6 +69,8 @@ export type InternalServerOptions = {
   callerTokens: CallerTokens;
   logger: Logger;
   checks: ReadinessChecks;
+  /** Number of dead letters of a service that reads logs. */
+  setAside?: () => number;
   draining: () => boolean;
   metrics: Metrics;
 };
@@ -146,7 +148,7 @@ export function answerCall<C extends InternalCall>(
       config: { call },
       handler: async (request, reply) => {
         const answer = await handle({
-          caller: callerOf(request),
+          caller: callerOf(call, request),
           params: paramsOf(call, request.params),
           query: call.query && parseRequest(call.query, request.query, 'query'),
           headers: call.headers && parseRequest(call.headers, request.headers, 'headers'),
@@ -172,12 +174,14 @@ function paramsOf({ service, params }: InternalCall, given: unknown): unknown {
 }
 
 /** Only a service can send this header, so an invalid one is not the client's error. */
-function callerOf(request: FastifyRequest): Caller {
+function callerOf({ of }: InternalCall, request: FastifyRequest): CallerOf<InternalCall> {
   const { headers } = request;
-  const parsed = callerSchema.safeParse(JSON.parse(String(headers[callerHeader] ?? 'null')));
+  const parsed = (of === 'installation' ? operatorCallerSchema : callerSchema).safeParse(
+    JSON.parse(String(headers[callerHeader] ?? 'null')),
+  );
   if (parsed.success) {
     const traceparent = headers.traceparent === undefined ? parsed.data.traceparent : traceparentOf(request);
-    return { ...parsed.data, traceparent };
+    return { ...parsed.data, traceparent } as CallerOf<InternalCall>;
   }
   throw new Error(`The header ${callerHeader} is wrong: ${parsed.error.message}`);
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Actor, Commit, CommitEvent, RequestBehind } from '#shared/contracts/commit.ts';
 import { canonicalJson, jsonIn, sha256OfJson } from '#shared/runtime/canonical-json.ts';
 import type { StoredCommit, StoredText } from './event-log.ts';
@@ -91,6 +92,37 @@ export function verifyChain<S, E extends CommitEvent>(
   messages: readonly StoredText[],
   fold?: ChainFold<S, E>,
 ): ChainProblem[] {
+  const check = chainCheck(subject, messages, fold);
+  for (;;) {
+    const step = check.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+const longestTurnMs = 10;
+
+/** The same as `verifyChain`, in turns: a service that verifies a long history still answers, and renews its leases. */
+export async function verifyChainInTurns<S, E extends CommitEvent>(
+  subject: string,
+  messages: readonly StoredText[],
+  fold?: ChainFold<S, E>,
+): Promise<ChainProblem[]> {
+  const check = chainCheck(subject, messages, fold);
+  for (let turnBeganAt = performance.now(); ; ) {
+    const step = check.next();
+    if (step.done === true) return step.value;
+    if (performance.now() - turnBeganAt < longestTurnMs) continue;
+    await setImmediate();
+    turnBeganAt = performance.now();
+  }
+}
+
+/** The check of a chain, which can pause after each commit. */
+function* chainCheck<S, E extends CommitEvent>(
+  subject: string,
+  messages: readonly StoredText[],
+  fold: ChainFold<S, E> | undefined,
+): Generator<void, ChainProblem[], void> {
   const problems: ChainProblem[] = [];
   const report = (problem: ChainProblem['problem'], at: { sequence: number; revision?: number }, message: string) =>
     problems.push({ problem, subject, ...at, message });
@@ -107,6 +139,7 @@ export function verifyChain<S, E extends CommitEvent>(
     if (stored !== undefined && !isAsWritten(message.text, stored)) {
       report('changed', placeOf(message.sequence, stored), 'The bytes of the commit do not match its hash.');
     }
+    yield;
   }
 
   const byRevision = new Map<number, Link>();
@@ -122,7 +155,7 @@ export function verifyChain<S, E extends CommitEvent>(
   }
   const inOrder = [...byRevision.values()].toSorted((a, b) => a.stored.revision - b.stored.revision);
   checkLinks(inOrder, problems, report);
-  if (fold !== undefined) checkStates(inOrder, fold, report);
+  if (fold !== undefined) yield* checkStates(inOrder, fold, report);
   return problems.toSorted((a, b) => a.sequence - b.sequence);
 }
 
@@ -164,7 +197,11 @@ function checkLinks(links: readonly Link[], problems: readonly ChainProblem[], r
 }
 
 /** Folds from one commit to the next. After a hole it continues with the stored state. */
-function checkStates<S, E extends CommitEvent>(links: readonly Link[], fold: ChainFold<S, E>, report: Report): void {
+function* checkStates<S, E extends CommitEvent>(
+  links: readonly Link[],
+  fold: ChainFold<S, E>,
+  report: Report,
+): Generator<void, void, void> {
   let previous: Commit<E, S> | undefined;
   for (const { stored, sequence } of links) {
     const at = placeOf(sequence, stored);
@@ -187,6 +224,7 @@ function checkStates<S, E extends CommitEvent>(links: readonly Link[], fold: Cha
       else report('wrong-state', at, `The events cannot be folded: ${reason}`);
     }
     previous = commit;
+    yield;
   }
 }
 

@@ -20,6 +20,7 @@ import {
   projectionPointerSchema,
   rebuildRequestSchema,
   siteHostSchema,
+  verificationDocumentSchema,
 } from '#shared/interfaces/read-models.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { withDeadline } from '#shared/runtime/with-deadline.ts';
@@ -198,6 +199,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
     siteHosts: () => documents('site-hosts', siteHostSchema),
     keyUses: () => documents('key-uses', keyUseSchema),
     conversationSizes: () => documents('conversation-sizes', conversationSizesSchema),
+    verifications: () => documents('verifications', verificationDocumentSchema),
     presence: () => natsPresence(connection),
     withdrawals: () => natsWithdrawals(connection),
     leases: async () => {

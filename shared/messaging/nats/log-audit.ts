@@ -8,7 +8,7 @@ const batchSize = 512;
 const notFound = 404;
 
 /**
- * Connects as `auditor`. It reads with direct requests (one answer for up to 512 messages of a subject), so it needs no consumer, leaves
+ * Connects as a user who may read whole streams, such as `auditor`. It reads with direct requests (one answer for up to 512 messages of a subject), so it needs no consumer, leaves
  * nothing behind on the server and does not disturb readers.
  */
 export async function openLogAudit(address: BusAddress): Promise<LogAudit> {
@@ -32,12 +32,16 @@ export async function openLogAudit(address: BusAddress): Promise<LogAudit> {
     return { messages, leftCount };
   };
 
+  const counts = (stream: string, filter: string) =>
+    whileAway(`listing the subjects of ${stream}`, deadlineMs, async () => {
+      const { state } = await jsm.streams.info(stream, { subjects_filter: filter });
+      return state.subjects ?? {};
+    });
+
   return {
-    subjects: (stream, filter) =>
-      whileAway(`listing the subjects of ${stream}`, deadlineMs, async () => {
-        const { state } = await jsm.streams.info(stream, { subjects_filter: filter });
-        return Object.keys(state.subjects ?? {}).toSorted();
-      }),
+    counts,
+
+    subjects: async (stream, filter) => Object.keys(await counts(stream, filter)).toSorted(),
 
     async stored(stream, subject) {
       const messages: StoredText[] = [];

@@ -124,7 +124,7 @@ const isLog = (stream: string): boolean =>
  * Version of the users' rights, incremented with each change. A server keeps the rights that it read at its start until it is told to
  * reload its configuration, and the provisioner detects that by this number.
  */
-export const rightsVersion = 7;
+export const rightsVersion = 8;
 
 /** A subject that the provisioner may publish to only if the server has the rights of that version or of a later one. */
 export const rightsSubject = (version: number = rightsVersion): string => `rights.${version}`;

@@ -35,7 +35,7 @@ test('a log keeps its messages permanently, for days, or until a worker has take
 test('every read model has a second generation with the same settings', () => {
   const readModels = ['job-status', 'job-list', 'audit', 'usage', 'insights', 'views', 'sites', 'directory'];
   const others = ['projections', 'rebuilds', 'dead-letters', 'active-jobs', 'export-places', 'site-hosts', 'key-uses'];
-  expect(blueNames).toEqual([...readModels, ...others, 'conversation-sizes', 'readiness', 'leases']);
+  expect(blueNames).toEqual([...readModels, ...others, 'conversation-sizes', 'verifications', 'readiness', 'leases']);
   for (const name of readModels) {
     const [blue, green] = [name, `${name}-green`].map((each) => bucketRows.find((row) => row.name === each));
     const republished = name === 'job-status' ? { republishTo: 'live.job-status-green.>' } : {};
@@ -74,6 +74,7 @@ test('a key of a bucket says what it is', () => {
     'site-hosts': '<host>',
     'key-uses': '<org>.<key>',
     'conversation-sizes': '<org>',
+    verifications: 'org.<org>, installation',
     readiness: '<service>',
     leases: '<role>',
   });

@@ -123,7 +123,7 @@ export const streamRows: readonly StreamRow[] = [
   }),
   stream('ACCESS', ['access.*.*'], {
     writers: ['link-signer'],
-    auditors: ['operator', 'auditor'],
+    auditors: ['operator', 'auditor', 'projector'],
     keptDays: accessKeptDays,
   }),
   stream('VIEWS', ['views.*'], {
@@ -138,19 +138,19 @@ export const streamRows: readonly StreamRow[] = [
     writers: ['publisher', 'indexer'],
     last: ['publisher', 'indexer', 'gateway', 'projector', 'housekeeper', 'deployer'],
     history: ['projector', 'gateway'],
-    auditors: ['auditor', 'housekeeper', 'indexer', 'operator', 'deployer'],
+    auditors: ['auditor', 'housekeeper', 'indexer', 'operator', 'deployer', 'projector'],
   }),
   stream('SITES', ['sites.*.*.log'], {
     writers: ['gateway', 'deployer'],
     last: ['gateway', 'deployer', 'projector', 'housekeeper'],
     history: ['projector'],
-    auditors: ['auditor', 'housekeeper', 'deployer', 'operator'],
+    auditors: ['auditor', 'housekeeper', 'deployer', 'operator', 'projector'],
   }),
   stream('DIRECTORY', ['directory.*.log'], {
     writers: ['gateway'],
     last: ['gateway', 'projector'],
     history: ['projector'],
-    auditors: ['auditor', 'housekeeper', 'operator'],
+    auditors: ['auditor', 'housekeeper', 'operator', 'projector'],
   }),
   stream('CONVERSATIONS', ['threads.*.*.*'], {
     writers: ['assistant'],
@@ -304,6 +304,14 @@ export const bucketRows: readonly BucketRow[] = [
     readers: [],
     byKey: ['assistant'],
     kept: 'as long as its organization; holds the storage of its conversations by day',
+  },
+  {
+    name: 'verifications',
+    key: 'org.<org>, installation',
+    writers: ['projector'],
+    readers: [],
+    byKey: ['projector'],
+    kept: 'permanently; holds the last verification of the logs of each organization, and of all',
   },
   {
     name: 'readiness',

@@ -4,6 +4,8 @@ import type { StoredText } from '#shared/messaging/log/event-log.ts';
 export type LogAudit = {
   /** Subjects of a stream that match a filter. */
   subjects(stream: string, filter: string): Promise<string[]>;
+  /** Number of messages of each subject that matches a filter. */
+  counts(stream: string, filter: string): Promise<Readonly<Record<string, number>>>;
   /** All messages of one subject, in the order of the stream. */
   stored(stream: string, subject: string): Promise<StoredText[]>;
   /** Ranges of sequences whose messages the stream no longer has. */

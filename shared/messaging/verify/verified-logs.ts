@@ -1,6 +1,6 @@
 import type { Aggregate, CommitEvent } from '#shared/contracts/commit.ts';
 import { contentAggregate } from '#shared/aggregates/content/content.ts';
-import { type ChainFold, type ChainProblem, verifyChain } from '#shared/messaging/log/commit-chain.ts';
+import { type ChainFold, type ChainProblem, verifyChainInTurns } from '#shared/messaging/log/commit-chain.ts';
 import type { StoredText } from '#shared/messaging/log/event-log.ts';
 import { problemOf } from '../parse-message.ts';
 import type { DocumentStore, ReadModels } from '../read-models.ts';
@@ -24,7 +24,7 @@ export type Seen = Anchored & { state: unknown };
 export type VerifiedLog = {
   stream: 'EXPORTS' | 'CONTENT' | 'SITES' | 'DIRECTORY';
   filter(scope: AuditScope): string | undefined;
-  verify(subject: string, messages: readonly StoredText[]): ChainProblem[];
+  verify(subject: string, messages: readonly StoredText[]): Promise<ChainProblem[]>;
   /** The state after a stored commit, upcast. Throws a sentence when it cannot be read. */
   stateAfter(text: string): unknown;
   /** The read model's records of the histories. */
@@ -39,7 +39,7 @@ export const verifiedLogs: readonly VerifiedLog[] = [
     stream: 'EXPORTS',
     filter: ({ organization, job, domain }) =>
       domain === undefined || job !== undefined ? exportLogSubject(organization ?? '*', job ?? '*') : undefined,
-    verify: (subject, messages) => verifyChain(subject, messages, foldOf(exportJobAggregate)),
+    verify: (subject, messages) => verifyChainInTurns(subject, messages, foldOf(exportJobAggregate)),
     stateAfter: stateAfter(exportJobAggregate),
     seenIn: ({ jobStatus }) => jobStatus,
     archived: true,
@@ -48,7 +48,7 @@ export const verifiedLogs: readonly VerifiedLog[] = [
     stream: 'CONTENT',
     filter: ({ organization, job, domain }) =>
       job === undefined ? contentLogSubject(organization ?? '*', domain ?? '*') : undefined,
-    verify: (subject, messages) => verifyChain(subject, messages, foldOf(contentAggregate)),
+    verify: (subject, messages) => verifyChainInTurns(subject, messages, foldOf(contentAggregate)),
     stateAfter: stateAfter(contentAggregate),
     seenIn: ({ directoryContents }) => directoryContents,
     archived: false,
@@ -57,7 +57,7 @@ export const verifiedLogs: readonly VerifiedLog[] = [
     stream: 'SITES',
     filter: ({ organization, job, domain }) =>
       job === undefined ? siteLogSubject(organization ?? '*', domain ?? '*') : undefined,
-    verify: (subject, messages) => verifyChain(subject, messages, foldOf(siteAggregate)),
+    verify: (subject, messages) => verifyChainInTurns(subject, messages, foldOf(siteAggregate)),
     stateAfter: stateAfter(siteAggregate),
     seenIn: ({ sites }) => sites,
     archived: false,
@@ -66,7 +66,7 @@ export const verifiedLogs: readonly VerifiedLog[] = [
     stream: 'DIRECTORY',
     filter: ({ organization, job, domain }) =>
       job === undefined && domain === undefined ? directoryLogSubject(organization ?? '*') : undefined,
-    verify: (subject, messages) => verifyChain(subject, messages, foldOf(directoryAggregate)),
+    verify: (subject, messages) => verifyChainInTurns(subject, messages, foldOf(directoryAggregate)),
     stateAfter: stateAfter(directoryAggregate),
     seenIn: ({ directoryOrganizations }) => directoryOrganizations,
     archived: false,

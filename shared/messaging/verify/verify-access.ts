@@ -11,6 +11,7 @@ import type { StoredText } from '#shared/messaging/log/event-log.ts';
 import type { ReadModels } from '../read-models.ts';
 import { accessSubject } from '../subjects/subject-names.ts';
 import { firstKeptDay } from '../subjects/subject-table.ts';
+import { type Ends, firstAndLast } from './first-and-last.ts';
 import type { AuditScope } from './verified-logs.ts';
 import type { AnchorCheck } from './verify-head.ts';
 import type { LogAudit } from './log-audit.ts';
@@ -19,9 +20,15 @@ type AccessAudit = {
   logs: LogAudit;
   models: Pick<ReadModels, 'auditAccess'>;
   anchors?: AnchorCheck | undefined;
+  signal?: AbortSignal | undefined;
 };
 
-export type AccessReport = { historyCount: number; commitCount: number; problems: ChainProblem[] };
+export type AccessReport = {
+  historyCount: number;
+  commitCount: number;
+  anchorCount: number;
+  problems: ChainProblem[];
+} & Ends;
 
 const stream = 'ACCESS';
 const subjectsAtOnce = 8;
@@ -38,7 +45,7 @@ const pauseMs = 50;
  * decides which records are compared.
  */
 export async function verifyAccess(
-  { logs, models, anchors }: AccessAudit,
+  { logs, models, anchors, signal }: AccessAudit,
   { organization, job }: AuditScope,
   onSubjects: (count: number) => void,
   now: Date,
@@ -47,7 +54,9 @@ export async function verifyAccess(
   const problems: ChainProblem[] = [];
   const days = new LRUCache<string, Promise<Map<string, AuditEntry>>>({ max: mostDaysKept });
   let waitingMs = mostWaitingMs;
+  const ends = firstAndLast();
   let commitCount = 0;
+  let anchorCount = 0;
 
   const readDay = async (of: string, day: string): Promise<Map<string, AuditEntry>> => {
     const entries = new Map<string, AuditEntry>();
@@ -106,13 +115,16 @@ export async function verifyAccess(
       if (anchor !== undefined)
         report('unanchored', 'Its anchor belongs to another record, or was not made with this audit key.');
       else if (!isOld) report('unanchored', 'It has no anchor. A record that predates anchors gets one in a rebuild.');
-    }
+    } else if (anchors !== undefined) anchorCount += 1;
   };
 
   const subjects = await logs.subjects(stream, accessSubject(organization ?? '*', job ?? '*'));
   onSubjects(subjects.length);
   await inParallel(subjects, subjectsAtOnce, async (subject) => {
-    for (const message of await logs.stored(stream, subject)) {
+    signal?.throwIfAborted();
+    const messages = await logs.stored(stream, subject);
+    ends.add(messages);
+    for (const message of messages) {
       commitCount += 1;
       await verifyMessage(message);
     }
@@ -142,7 +154,7 @@ export async function verifyAccess(
       problems.push({ problem: 'hole', subject: stream, sequence: first, message });
     }
   }
-  return { historyCount: subjects.length, commitCount, problems };
+  return { historyCount: subjects.length, commitCount, anchorCount, ...ends.found(), problems };
 }
 
 const recordIn = ({ text }: StoredText): AccessRecord | undefined => storedAccessRecord.safeParse(jsonIn(text)).data;

@@ -27,6 +27,7 @@ test('the archive explains gaps, and no gap reads the whole archive', async () =
     {
       logs: {
         subjects: async () => [],
+        counts: async () => ({}),
         stored: async () => [],
         gaps: async (stream) => (stream === 'EXPORTS' ? gaps : []),
         close: async () => {},

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ArchivedJob, archivedJobKey, archivePrefix } from '#shared/contracts/stored-objects.ts';
 import { archivedJobOf } from '#shared/messaging/log/archived-jobs.ts';
@@ -18,6 +19,7 @@ import {
   type VerifiedLog,
   verifiedLogs,
 } from './verified-logs.ts';
+import { type Ends, firstAndLast } from './first-and-last.ts';
 import { verifyAccess } from './verify-access.ts';
 import type { LogAudit } from './log-audit.ts';
 import { type SequenceSet, sequenceSet } from './sequence-set.ts';
@@ -29,11 +31,18 @@ export type StreamReport = {
   historyCount: number;
   commitCount: number;
   problems: ChainProblem[];
+  /** Histories (in `ACCESS` records) that an anchor made with the audit key covers to their end; 0 if anchors were not checked. */
+  anchorCount: number;
   /** The last commit of each history. A copy of them shows later whether a history was cut or rewritten. */
   heads: ({ subject: string } & Head)[];
+  /**
+   * SHA-256 over the lines `<subject> <revision> <hash>` of all heads in their order, each ended by a line feed, as 64 hex digits: a short copy of the
+   * heads.
+   */
+  headsSha256: string;
   /** Present only for exports, and only if bundles were checked. */
   bundles?: BundleCounts;
-};
+} & Ends;
 
 /** The sources of an audit: the stored logs, the jobs that were moved to the object store, and the read models. */
 export type Audit = {
@@ -44,6 +53,10 @@ export type Audit = {
   anchors?: AnchorCheck | undefined;
   /** If given, stored bundles are read, too. Bundles of exports that ended before `keptSince` may have been removed. */
   bundles?: { keptSince: Date } | undefined;
+  /** Limit of histories in memory at the same time; 8 by default. */
+  historiesAtOnce?: number;
+  /** Ends the verification, which rejects with the reason. */
+  signal?: AbortSignal | undefined;
 };
 
 /**
@@ -64,12 +77,18 @@ export async function verifyLogs(
   if (scope.domain === undefined) {
     const stream = 'ACCESS';
     const report = await verifyAccess(audit, scope, (count) => onStream(stream, count), new Date());
-    reports.push({ stream, ...report, heads: [] });
+    reports.push({ stream, ...report, heads: [], headsSha256: digestOf([]) });
   }
   return reports;
 }
 
-const historiesAtOnce = 8;
+const digestOf = (heads: StreamReport['heads']): string => {
+  const digest = createHash('sha256');
+  for (const { subject, revision, hash } of heads) digest.update(`${subject} ${revision} ${hash}\n`);
+  return digest.digest('hex');
+};
+
+const usualHistoriesAtOnce = 8;
 
 async function verifyLog(
   audit: Audit,
@@ -77,7 +96,7 @@ async function verifyLog(
   filter: string,
   onStream: (stream: string, historyCount: number) => void,
 ): Promise<StreamReport> {
-  const { logs, objectStore, models } = audit;
+  const { logs, objectStore, models, historiesAtOnce = usualHistoriesAtOnce } = audit;
   const { stream } = kind;
   // The log is listed before the archive, so a history that is moved meanwhile is found in one of them.
   const inLog = await logs.subjects(stream, filter);
@@ -91,14 +110,22 @@ async function verifyLog(
   const bundles =
     stream === 'EXPORTS' && audit.bundles !== undefined ? bundleCheck(objectStore, audit.bundles) : undefined;
   const waiting = { leftMs: mostWaitingMs };
+  const ends = firstAndLast();
   let commitCount = 0;
+  let anchorCount = 0;
   await inParallel(subjects, historiesAtOnce, async (subject) => {
+    audit.signal?.throwIfAborted();
     const { stored, seen, ...history } = await readHistory(audit, kind, subject, waiting);
     const { archived, messages } = history;
     for (const { sequence } of archived?.messages ?? []) archivedSequences.add(sequence);
     commitCount += messages.length;
-    problems.push(...history.problems, ...kind.verify(subject, messages));
-    problems.push(...verifyHead(kind, { subject, messages, seen, archived }, audit.anchors));
+    ends.add(messages);
+    problems.push(...history.problems, ...(await kind.verify(subject, messages)));
+    const ofHead = verifyHead(kind, { subject, messages, seen, archived }, audit.anchors);
+    problems.push(...ofHead);
+    const hasAnchor = seen?.anchor !== undefined || archived?.anchor !== undefined;
+    const isAnchored = hasAnchor && ofHead.every(({ problem }) => problem !== 'unanchored');
+    if (audit.anchors !== undefined && isAnchored) anchorCount += 1;
     if (stored.length > 0 && archived !== undefined) problems.push(...differences(subject, stored, archived.messages));
     const last = messages.at(-1);
     if (bundles !== undefined && last !== undefined) problems.push(...(await bundles.verify(last)));
@@ -110,12 +137,16 @@ async function verifyLog(
     problems.push(...(await gapProblems(logs, stream, archivedSequences)));
   }
   const bySubject = (a: { subject: string }, b: { subject: string }) => (a.subject < b.subject ? -1 : 1);
+  const sorted = heads.toSorted(bySubject);
   return {
     stream,
     historyCount: subjects.length,
     commitCount,
+    anchorCount,
+    ...ends.found(),
     problems: problems.toSorted((a, b) => (a.subject === b.subject ? a.sequence - b.sequence : bySubject(a, b))),
-    heads: heads.toSorted(bySubject),
+    heads: sorted,
+    headsSha256: digestOf(sorted),
     ...(bundles === undefined ? {} : { bundles: bundles.counts }),
   };
 }

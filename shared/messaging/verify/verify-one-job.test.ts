@@ -23,6 +23,7 @@ function auditOf({ log = {}, archive = {} }: { log?: Record<string, string>; arc
     logs: {
       subjects: async (stream, filter) =>
         (stream === 'DIRECTORY' ? directory : Object.keys(log)).filter((each) => subjectMatches(filter, each)),
+      counts: async () => ({}),
       stored: async (_stream, of) => (log[of] === undefined ? [] : [{ subject: of, sequence: 1, text: log[of] }]),
       gaps: async () => [],
       close: async () => {},

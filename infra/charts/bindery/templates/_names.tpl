@@ -34,8 +34,8 @@ besides the bus and the object store.
 */}}
 {{- define "bindery.services" -}}
 gateway:
-  secrets: [BINDERY_HASH_KEY, BINDERY_OPERATOR_TOKEN, {{ if (.Values.console).enabled }}BINDERY_PERSON_TOKEN_KEY, {{ end }}BINDERY_SITES_KEYS, BINDERY_TOKEN_GATEWAY_TO_ASSISTANT, BINDERY_TOKEN_GATEWAY_TO_LINK_SIGNER, BINDERY_TOKEN_GATEWAY_TO_PUBLISHER]
-  calls: [publisher, assistant, link-signer]
+  secrets: [BINDERY_HASH_KEY, BINDERY_OPERATOR_TOKEN, {{ if (.Values.console).enabled }}BINDERY_PERSON_TOKEN_KEY, {{ end }}BINDERY_SITES_KEYS, BINDERY_TOKEN_GATEWAY_TO_ASSISTANT, BINDERY_TOKEN_GATEWAY_TO_LINK_SIGNER, BINDERY_TOKEN_GATEWAY_TO_PROJECTOR, BINDERY_TOKEN_GATEWAY_TO_PUBLISHER]
+  calls: [publisher, assistant, link-signer, projector]
   servers: [redis]
 publisher:
   secrets: [BINDERY_TOKEN_GATEWAY_TO_PUBLISHER, BINDERY_TOKEN_HOUSEKEEPER_TO_PUBLISHER]
@@ -50,7 +50,7 @@ bundler: {}
 link-signer:
   secrets: [BINDERY_TOKEN_GATEWAY_TO_LINK_SIGNER]
 projector:
-  secrets: [BINDERY_AUDIT_KEY]
+  secrets: [BINDERY_AUDIT_KEY, BINDERY_TOKEN_GATEWAY_TO_PROJECTOR]
 housekeeper:
   secrets: [BINDERY_TOKEN_HOUSEKEEPER_TO_PUBLISHER]
   calls: [publisher]
