@@ -28,6 +28,7 @@ import { insightRoutes } from './discovery/insight-routes.ts';
 import { eventRoutes } from './events/event-routes.ts';
 import { exportRoutes } from './exports/export-routes.ts';
 import { signedDownloadRoutes } from './exports/signed-download.ts';
+import { domainListRoute } from './sites/domain-list-route.ts';
 import { siteRoutes } from './sites/site-routes.ts';
 import { viewRoutes } from './sites/view-routes.ts';
 import { gatewayHealth } from './gateway-health.ts';
@@ -49,6 +50,7 @@ const securityHeaders = {
 /** All routes of the gateway except health. The description, the reference and the matrix of keys are made from them. */
 export const publicRoutes: readonly PublicRoute[] = [
   whoamiRoute,
+  domainListRoute,
   ...organizationRoutes,
   ...installationRoutes,
   ...apiKeyRoutes,

@@ -146,7 +146,7 @@ const tags = [
   },
   {
     name: 'Sites',
-    of: /^\/v1\/domains\/[^/]+\/(?!content\b)/,
+    of: /^\/v1\/domains(?:$|\/[^/]+\/(?!content\b))/,
     description: 'Live sites of domains, their deployments and previews.',
   },
   { name: 'Static export', of: /^\/v1\/static-export\b/, description: 'A whole site as one archive.' },
@@ -154,7 +154,7 @@ const tags = [
   { name: 'Assistant', of: /^\/discovery\b/, description: 'Questions, search and pages, for documentation sites.' },
   {
     name: 'Conversations',
-    of: /^\/v1\/assistant\b/,
+    of: /^\/v1\/(assistant|questions)\b/,
     description: 'Questions of readers with their answers, sources and ratings.',
   },
   { name: 'Audit and usage', of: /^\/v1\/(audit|usage|limits)\b/, description: 'Audit entries, usage and limits.' },

@@ -23,10 +23,10 @@ async function listOf(...parts: Entry[][]) {
     put,
     orderOf: ({ order }: Entry) => order,
     parts: {
-      get: async (key: string) => {
+      getText: async (key: string) => {
         list.reads += 1;
         await list.onRead(Number(key.split('.').at(-1)));
-        return stored.get(key);
+        return stored.getText(key);
       },
     },
   };
@@ -36,7 +36,7 @@ async function listOf(...parts: Entry[][]) {
 async function read(list: Awaited<ReturnType<typeof listOf>>, before?: string): Promise<string[]> {
   const found: string[] = [];
   for await (const part of partsNewestFirst(list, 'acme', { before })) {
-    found.push(...part.map(({ order }) => order.slice(-4).replace(/^0+/, '')));
+    found.push(...part.entries.map(({ order }) => order.slice(-4).replace(/^0+/, '')));
   }
   return found;
 }
@@ -51,7 +51,7 @@ test('given many parts, when reading goes on in the middle, then parts behind it
   const list = await listOf(...Array.from({ length: 64 }, (_, part) => entries(part * 2 + 1, part * 2 + 2)));
   const parts = partsNewestFirst(list, 'acme', { before: entry(10).order });
   const found: Entry[] = [];
-  while (found.length < 4) found.push(...((await parts.next()).value as Entry[]));
+  while (found.length < 4) found.push(...((await parts.next()).value as { entries: Entry[] }).entries);
   expect(found.slice(0, 4)).toEqual(entries(9, 8, 7, 6));
   expect(list.reads).toBeLessThan(14);
 });
@@ -74,4 +74,41 @@ test('a part that is counted and not written yet is empty', async () => {
   await list.days.put('acme', withPartCount(undefined, day, 4));
   expect(await read(list)).toEqual(['3', '2', '1']);
   expect(await read(await listOf())).toEqual([]);
+});
+
+test('a part whose text has nothing that is looked for is not parsed, and names the time of its oldest entry', async () => {
+  const days = memoryDocuments<ListDaysDocument>(async () => {});
+  const stored = memoryDocuments<{ entries: { time: string; name: string }[] }>(async () => {});
+  const at = (hour: number) => `${day}T${String(hour).padStart(2, '0')}:00:00.000Z`;
+  await days.put('acme', withPartCount(undefined, day, 3));
+  for (const [part, name] of ['one', 'two', 'two'].entries())
+    await stored.put(listPartKey('acme', day, part), {
+      entries: [part * 2, part * 2 + 1].map((hour) => ({ time: at(hour), name })),
+    });
+  const parsed: string[] = [];
+  const list = {
+    days,
+    orderOf: ({ time }: { time: string }) => time,
+    parts: {
+      async getText(key: string) {
+        const text = await stored.getText(key);
+        return text === undefined ? undefined : { ...text, parse: () => (parsed.push(key), text.parse()) };
+      },
+    },
+  };
+  const parts = [];
+  for await (const part of partsNewestFirst(list, 'acme', { mayHave: (text) => text.includes('"one"') }))
+    parts.push(part);
+  expect(parts).toEqual([
+    { entries: [], skippedTo: at(4) },
+    { entries: [], skippedTo: at(2) },
+    {
+      entries: [
+        { time: at(1), name: 'one' },
+        { time: at(0), name: 'one' },
+      ],
+    },
+  ]);
+  // The search for the newest part reads the time of its first entry.
+  expect(parsed.filter((key) => key.endsWith('.2'))).toHaveLength(1);
 });

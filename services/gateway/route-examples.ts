@@ -381,6 +381,17 @@ const examples: Readonly<Record<string, RouteExample>> = {
     },
   },
 
+  listDomains: {
+    query: { limit: 50 },
+    answer: {
+      domains: [
+        {
+          ...{ domain: 'docs', hosts: ['docs.acme.com'], groups: 'claimed', contents: 12, latest: live.contentVersion },
+          site: { address: openedSite.address, live, newest: live, last: live },
+        },
+      ],
+    },
+  },
   getSite: { ...onDomain, answer: openedSite },
   openSite: {
     ...onDomain,
@@ -464,6 +475,22 @@ const examples: Readonly<Record<string, RouteExample>> = {
       ],
       other: 72,
       days: [{ day: '2026-03-01', searches: 121, empty: 9 }],
+    },
+  },
+  readReaders: {
+    ...onDomain,
+    query: { from: '2026-02-01', to: '2026-03-01', limit: 2 },
+    answer: {
+      ...{ domain: 'docs', from: '2026-02-01', to: '2026-03-01', views: 1_904, searches: 121 },
+      days: [{ day: '2026-03-01', views: 1_904, searches: 121, empty: 9 }],
+      paths: [
+        { name: '/', views: 812 },
+        { name: '/quickstart', views: 340 },
+      ],
+      queries: [
+        { query: 'install', searches: 40, empty: 0 },
+        { query: 'single sign-on', searches: 9, empty: 9 },
+      ],
     },
   },
   findSiteHost: { params: { host: 'docs.acme.com' }, answer: siteHost },
@@ -629,6 +656,23 @@ const examples: Readonly<Record<string, RouteExample>> = {
       pages: [{ path: '/quickstart', title: 'Quickstart', answers: 17, up: 6, down: 0 }],
       ratedDown: [{ question, comment: 'It says nothing of Windows.', threadId, messageId, answeredAt: time }],
       days: [{ day: '2026-03-01', questions: 41, unanswered: 4 }],
+    },
+  },
+  readQuestions: {
+    query: { days: 7 },
+    answer: {
+      from: '2026-02-23',
+      to: '2026-03-01',
+      questions: { total: 41, answered: 36, unanswered: 4, unfinished: 1 },
+      ratings: { up: 9, down: 1 },
+      domains: [
+        {
+          domain: 'docs',
+          questions: { total: 41, answered: 36, unanswered: 4, unfinished: 1 },
+          ratings: { up: 9, down: 1 },
+        },
+      ],
+      days: [{ day: '2026-03-01', questions: 41, answered: 36, unanswered: 4 }],
     },
   },
   resumeAnswer: { params: { domain: 'docs', chatId: 'chat-1' } },

@@ -54,8 +54,12 @@ async function removeDays(usage: DocumentStore<UsageDocument>, key: string, firs
   if (!Object.keys(stored?.document.days ?? {}).some(isKept)) return void (await usage.remove(key));
   const keptIn = <T>(days: Record<string, T>) =>
     Object.fromEntries(Object.entries(days).filter(([day]) => isKept(day)));
-  await updateDocument<UsageDocument>(usage, key, ({ days, parts } = { days: {} }) => {
+  await updateDocument<UsageDocument>(usage, key, ({ days, parts, outcomes } = { days: {} }) => {
     if (Object.keys(days).every(isKept)) return undefined;
-    return { days: keptIn(days), ...(parts === undefined ? {} : { parts: keptIn(parts) }) };
+    return {
+      days: keptIn(days),
+      ...(parts === undefined ? {} : { parts: keptIn(parts) }),
+      ...(outcomes === undefined ? {} : { outcomes: keptIn(outcomes) }),
+    };
   });
 }

@@ -29,7 +29,7 @@ import type { ProjectionSource, Store } from './projection.ts';
  */
 export const conversationProjection: ProjectionSource<ThreadCommit> = {
   name: 'conversations',
-  shape: 1,
+  shape: 2,
   isUnordered: true,
   openReader: (bus, generation) => bus.projectionReaders.conversations(generation),
   into: ({
@@ -54,9 +54,17 @@ export const conversationProjection: ProjectionSource<ThreadCommit> = {
           const [before, used] = await Promise.all([figures.get(figuresKey), usage.get(usageOfMonth)]);
           return async (written) => {
             const counted = await countedBlocks(blocks, owner, day, written);
-            const usedDays = { ...used?.document.days, [day.slice(8)]: usageOfBlocks(counted) };
-            await usage.put(usageOfMonth, { days: usedDays }, { expectedRevision: used?.revision ?? 0 });
-            await figures.put(figuresKey, insightFigures(counted), { expectedRevision: before?.revision ?? 0 });
+            const figuresOfDay = insightFigures(counted);
+            const { answered, unanswered, unfinished, up, down } = figuresOfDay;
+            const ofMonth = {
+              days: { ...used?.document.days, [day.slice(8)]: usageOfBlocks(counted) },
+              outcomes: {
+                ...used?.document.outcomes,
+                [day.slice(8)]: { answered, unanswered, unfinished, up, down },
+              },
+            };
+            await usage.put(usageOfMonth, ofMonth, { expectedRevision: used?.revision ?? 0 });
+            await figures.put(figuresKey, figuresOfDay, { expectedRevision: before?.revision ?? 0 });
           };
         }, partsOfBlock),
     };

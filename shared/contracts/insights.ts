@@ -60,17 +60,23 @@ const ratedAnswerSchema = z.object({
   answeredAt: timestamp,
 });
 
+/** Questions of a day by their outcome, and ratings of their answers. */
+export const questionOutcomesSchema = z.object({
+  answered: count,
+  unanswered: count,
+  unfinished: count,
+  up: count,
+  down: count,
+});
+export type QuestionOutcomes = z.infer<typeof questionOutcomesSchema>;
+
 /**
  * Bucket `insights`, key `figures.<org>/<domain>.<yyyy-mm-dd>`: figures of the answers of a day, without erased threads. Lists keep the
  * most frequent or the newest entries when there are too many.
  */
 export const insightFiguresSchema = z.object({
   questions: count,
-  answered: count,
-  unanswered: count,
-  unfinished: count,
-  up: count,
-  down: count,
+  ...questionOutcomesSchema.shape,
   gaps: z.array(insightGapSchema),
   pages: z.array(insightPageSchema),
   ratedDown: z.array(ratedAnswerSchema),

@@ -9,6 +9,7 @@ import {
   runningVerificationSchema,
   verificationResultSchema,
 } from '#shared/interfaces/http/verification.ts';
+import { questionOutcomesSchema } from '#shared/contracts/insights.ts';
 import { vouched } from '#shared/contracts/stored-objects.ts';
 import { organizationId, organizationPlans, sha256Hex, timestamp } from '#shared/contracts/identifiers.ts';
 
@@ -158,6 +159,8 @@ export const usageDocumentSchema = z.object({
    * the month have entries.
    */
   parts: z.record(z.string().regex(/^\d\d$/), z.array(someUsageFiguresSchema)).optional(),
+  /** Outcomes and ratings of questions by day, without erased conversations; only for the source `conversations`. */
+  outcomes: z.record(z.string().regex(/^\d\d$/), questionOutcomesSchema).optional(),
 });
 export type UsageDocument = z.infer<typeof usageDocumentSchema>;
 

@@ -32,6 +32,8 @@ import {
  */
 export type DocumentStore<T> = {
   get(key: string, options?: { fromLeader?: boolean }): Promise<StoredDocument<T> | undefined>;
+  /** The stored text of a document, for callers that search many documents for a few words and parse only those with them. */
+  getText(key: string): Promise<StoredText<T> | undefined>;
   put(key: string, document: T, options?: { expectedRevision?: number }): Promise<number | undefined>;
   /** Removes a document. Returns false when the key is not at `expectedRevision`. */
   remove(key: string, options?: { expectedRevision?: number }): Promise<boolean>;
@@ -57,6 +59,9 @@ export type BucketMark = {
 };
 
 export type StoredDocument<T> = { key: string; document: T; revision: number };
+
+/** `text`: JSON in UTF-8, as `JSON.stringify` writes it. `parse` throws `UnreadableDocument`. */
+export type StoredText<T> = { key: string; revision: number; text: Buffer; parse(): T };
 
 /** One of many documents that are read together. An unreadable one does not block the others. */
 export type ReadDocument<T> = { key: string; revision: number } & ({ document: T } | { problem: string });
@@ -176,6 +181,7 @@ export function liveStore<T>(
   const now = async () => of[await pointers.live(projection)];
   return {
     get: async (key, options) => (await now()).get(key, options),
+    getText: async (key) => (await now()).getText(key),
     put: async (key, document, options) => (await now()).put(key, document, options),
     remove: async (key, options) => (await now()).remove(key, options),
     getMany: async (keys) => (await now()).getMany(keys),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Usage } from '#shared/interfaces/http/audit.ts';
-import { type Insights, insightsSchema } from '#shared/interfaces/http/insights.ts';
+import { type Insights, insightsSchema, questionsSchema } from '#shared/interfaces/http/insights.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import {
   bearer,
@@ -49,6 +49,12 @@ async function used(): Promise<Usage['months'][number]['total']> {
   const { months } = (await get('/v1/usage')).json() as Usage;
   return months[0]?.total ?? {};
 }
+/** The sums of all domains are those of the insights of the only one. */
+async function expectSameQuestions(of: Insights): Promise<void> {
+  const { questions, ratings, days, from, to } = of;
+  const all = questionsSchema.parse((await get('/v1/questions')).json());
+  expect(all).toMatchObject({ from, to, questions, ratings, days, domains: [{ domain: 'docs', questions, ratings }] });
+}
 const today = () => gateway.clock.time.toISOString().slice(0, 10);
 
 describe('without a language model', () => {
@@ -94,6 +100,7 @@ describe('without a language model', () => {
       ],
       days: [{ day: today(), questions: 4, unanswered: 2 }],
     });
+    await expectSameQuestions(await insights());
     expect(await used()).toMatchObject({ questions: 4, tokens: 0 });
 
     const erased = await gateway.app.inject({
@@ -109,6 +116,7 @@ describe('without a language model', () => {
       pages: [],
       ratedDown: [],
     });
+    await expectSameQuestions(after);
     expect(await used()).toMatchObject({ questions: 4 });
     // The stored documents do not have it either.
     const { insightAnswers, insightFigures } = gateway.bus.readModels;

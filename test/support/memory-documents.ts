@@ -46,6 +46,13 @@ export function memoryDocuments<T>(gate: () => Promise<void>): MemoryDocuments<T
       await gate();
       return structuredClone(documents.get(key));
     },
+    getText: async (key) => {
+      await gate();
+      const stored = documents.get(key);
+      if (stored === undefined) return undefined;
+      const { document, revision } = stored;
+      return { key, revision, text: Buffer.from(JSON.stringify(document)), parse: () => structuredClone(document) };
+    },
     put: async (key, document, options) => {
       await gate();
       const expected = options?.expectedRevision;

@@ -8,6 +8,7 @@ import { startServerProcess } from './server-process.ts';
 import type { TestBus } from './start-bus.ts';
 
 export type ServiceProcess = {
+  pid: number;
   url: string;
   /** Address of its health and metrics. */
   insideUrl: string;
@@ -62,5 +63,5 @@ export async function startServiceProcess(
   const ready = new RegExp(service === 'gateway' ? `${listens}[^]*${listens}` : listens);
   const running = await startServerProcess(command, ready);
   const [, url = '', insideUrl = url] = running.greeting;
-  return { url, insideUrl, stop: (signal = 'SIGTERM') => running.kill(signal) };
+  return { pid: running.pid, url, insideUrl, stop: (signal = 'SIGTERM') => running.kill(signal) };
 }

@@ -5,10 +5,9 @@ import { conversationsKeptDays } from '#shared/contracts/insights.ts';
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
 import { searchAnswerSchema, type ThreadAnswer, threadAnswerSchema } from '#shared/interfaces/http/assistant.ts';
 import { whoamiSchema } from '#shared/interfaces/http/directory.ts';
-import { type Insights, insightsSchema } from '#shared/interfaces/http/insights.ts';
+import { type Insights, insightsSchema, type Questions, questionsSchema } from '#shared/interfaces/http/insights.ts';
 import { hasRole } from '#shared/interfaces/http/person-token.ts';
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
-import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { type Answer, askAssistant } from '../ask-assistant.ts';
 import { form, page, stream, type Visit } from '../page.ts';
 import {
@@ -30,16 +29,14 @@ import { markdownHtml, webLink } from '../pieces/markdown.ts';
 import { plot } from '../pieces/plot.ts';
 import { PlatformRefusal } from '../platform.ts';
 
-/** Domains of the list whose figures are read. */
-const mostCounted = 20;
-const readsAtOnce = 5;
 const mostListed = 50;
 const longestQuestion = 2_000;
 
 const inDomain = z.object({ domain: domainName });
 const onThread = inDomain.extend({ threadId });
 
-const percent = (part: number, whole: number): string => (whole === 0 ? '–' : `${Math.round((part / whole) * 100)} %`);
+export const percent = (part: number, whole: number): string =>
+  whole === 0 ? '–' : `${Math.round((part / whole) * 100)} %`;
 
 const insightsOf = ({ ask }: Pick<Visit, 'ask'>, domain: string, days: number): Promise<Insights> =>
   ask(
@@ -47,14 +44,22 @@ const insightsOf = ({ ask }: Pick<Visit, 'ask'>, domain: string, days: number): 
     insightsSchema,
   );
 
+const noQuestions = { total: 0, answered: 0, unanswered: 0, unfinished: 0 };
+
 /** The domains with their questions of the last 30 days. */
 const assistantPage = page({ path: '/assistant' }, async (visit) => {
   const { ask, base, organization } = visit;
-  const { domains } = await ask({ path: '/v1/whoami' }, whoamiSchema);
-  const counted = await inParallel(domains.slice(0, mostCounted), readsAtOnce, ({ domain }) =>
-    insightsOf(visit, domain, 30),
+  const [{ domains }, asked] = await Promise.all([
+    ask({ path: '/v1/whoami' }, whoamiSchema),
+    ask({ path: '/v1/questions', query: { days: 30 } }, questionsSchema),
+  ]);
+  const known = new Map(asked.domains.map((each) => [each.domain, each]));
+  // Domains with the most questions come first.
+  const places = new Map(asked.domains.map(({ domain }, at) => [domain, at]));
+  const placeOf = ({ domain }: { domain: string }) => places.get(domain) ?? Infinity;
+  const listed = domains.toSorted((one, other) =>
+    placeOf(one) === placeOf(other) ? (one.domain < other.domain ? -1 : 1) : placeOf(one) - placeOf(other),
   );
-  const known = new Map(counted.map((each) => [each.domain, each]));
   const content = html`${pageHead('Assistant', 'What readers asked in the last 30 days, by domain.')}
 ${
   domains.length === 0
@@ -71,19 +76,17 @@ ${
           figureOf('Rated up', ({ ratings }) => count(ratings.up)),
           figureOf('Rated down', ({ ratings }) => count(ratings.down)),
         ],
-        domains,
+        listed,
       )
 }`;
   return { title: 'Assistant', content };
 
-  function figureOf(title: string, of: (insights: Insights) => string) {
+  function figureOf(title: string, of: (asked: Questions['domains'][number]) => string) {
     return {
       title,
       isNumber: true as const,
-      cell: ({ domain }: { domain: string }) => {
-        const insights = known.get(domain);
-        return insights === undefined ? '' : of(insights);
-      },
+      cell: ({ domain }: { domain: string }) =>
+        of(known.get(domain) ?? { domain, questions: noQuestions, ratings: { up: 0, down: 0 } }),
     };
   }
 });

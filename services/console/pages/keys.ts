@@ -15,6 +15,7 @@ import {
   command,
   copyButton,
   empty,
+  further,
   id,
   listed,
   pageHead,
@@ -24,10 +25,18 @@ import {
   table,
   textField,
   time,
+  withQuery,
 } from '../pieces/pieces.ts';
 
 const params = z.object({ id: apiKeySchema.shape.id });
-const query = z.object({ show: z.enum(['valid', 'all']).default('valid').catch('valid') });
+/** An organization has at most 500 keys. */
+const keysAtOnce = 100;
+
+const query = z.object({
+  show: z.enum(['valid', 'all']).default('valid').catch('valid'),
+  /** The last key of the page before. */
+  after: apiKeySchema.shape.id.optional().catch(undefined),
+});
 
 /** The state of a key: `valid` until its end. Pure. */
 export const stateOf = (key: ListedApiKey, now: Date): 'valid' | 'expired' | 'revoked' => {
@@ -42,10 +51,14 @@ const keysPage = page({ path: '/keys', query }, async (visit) => {
     base,
     role,
     now,
-    query: { show },
+    address,
+    query: { show, after },
   } = visit;
   const { apiKeys } = await ask({ path: '/v1/api-keys' }, apiKeyListSchema);
-  const shown = apiKeys.filter((key) => show === 'all' || stateOf(key, now) === 'valid');
+  const listed = apiKeys.filter((key) => show === 'all' || stateOf(key, now) === 'valid');
+  const start = listed.findIndex(({ id: each }) => each === after) + 1;
+  const shown = listed.slice(start, start + keysAtOnce);
+  const next = start + keysAtOnce < listed.length ? shown.at(-1)?.id : undefined;
   const ended = apiKeys.length - apiKeys.filter((key) => stateOf(key, now) === 'valid').length;
   const content = html`${pageHead('API keys', 'Admin keys are secret and administer the organization. Assistant keys are public and can only ask.')}
 ${
@@ -70,7 +83,7 @@ ${
         ],
         shown,
       )
-}
+}${further(next && withQuery(address, { after: next }), start === 0 ? undefined : withQuery(address, { after: undefined }), 'More')}
 ${ended === 0 ? '' : html`<p>${show === 'all' ? html`<a href="${base}/keys">Hide keys that ended</a>` : html`<a href="${base}/keys?show=all">Show ${plural(ended, 'key')} that ended</a>`}</p>`}
 ${hasRole(role, 'admin') ? newKeyForm(visit) : ''}`;
   return { title: 'API keys', content };

@@ -34,7 +34,7 @@ ${
         ],
         organizations,
       )
-}${further(nextCursor && withQuery(address, { cursor: nextCursor }), cursor && withQuery(address, { cursor: undefined }))}`;
+}${further(nextCursor && withQuery(address, { cursor: nextCursor }), cursor && withQuery(address, { cursor: undefined }), 'More')}`;
     return { title: 'Organizations', content };
   },
 );

@@ -1,20 +1,33 @@
-import { html } from '#shared/docs/render/html.ts';
-import { exportListSchema } from '#shared/interfaces/http/exports.ts';
+import type { z } from 'zod';
+import { html, type SafeHtml } from '#shared/docs/render/html.ts';
+import { limitListSchema, type Usage, usageSchema } from '#shared/interfaces/http/audit.ts';
+import { domainListSchema } from '#shared/interfaces/http/domain-list.ts';
 import { whoamiSchema } from '#shared/interfaces/http/directory.ts';
-import { page } from '../page.ts';
+import { exportListSchema } from '#shared/interfaces/http/exports.ts';
+import { type Questions, questionsSchema } from '#shared/interfaces/http/insights.ts';
+import { dayMs } from '#shared/runtime/time-and-ids.ts';
+import { page, type Visit } from '../page.ts';
+import { command, count, empty, pageHead, plural, state, table, time, toneOf } from '../pieces/pieces.ts';
+import { sparkline } from '../pieces/plot.ts';
+import { percent } from './assistant.ts';
+import { domainTable } from './domains/domain-list.ts';
 import { exportLink } from './exports.ts';
-import { domainFacts, domainTable } from './domains/domain-list.ts';
-import { command, empty, pageHead, plural, state, table, time, toneOf } from '../pieces/pieces.ts';
+import { dayBars, daysOf, figures, windows } from './usage.ts';
 
-/** Each domain costs three questions to the platform. */
 const domainsShown = 10;
+const exportsShown = 5;
+const week = 7;
 
-/** The organization at a glance: its domains with their sites, and its newest exports. */
+/** The organization at a glance: its domains with their sites, newest exports, questions of the week, and use of the month beside the limits. */
 export const overviewPage = page({ path: '/' }, async (visit) => {
   const { ask, base, now } = visit;
-  const [{ organization, domains }, { jobs }] = await Promise.all([
+  const [{ organization, domains }, listed, { jobs }, questions, usage, limits] = await Promise.all([
     ask({ path: '/v1/whoami' }, whoamiSchema),
-    ask({ path: '/v1/static-export/jobs', query: { limit: 5 } }, exportListSchema),
+    ask({ path: '/v1/domains', query: { limit: domainsShown } }, domainListSchema),
+    ask({ path: '/v1/static-export/jobs', query: { limit: exportsShown } }, exportListSchema),
+    ask({ path: '/v1/questions', query: { days: week } }, questionsSchema),
+    ask({ path: '/v1/usage' }, usageSchema),
+    ask({ path: '/v1/limits' }, limitListSchema),
   ]);
   const content = html`${pageHead(organization.name, `Plan ${organization.plan}`)}
 <section aria-labelledby="domains"><h2 id="domains">Domains</h2>
@@ -24,7 +37,7 @@ ${
         'There is no domain yet',
         html`An operator adds one.${command(`npm run bindery -- orgs add-domain ${organization.id} docs`)}`,
       )
-    : html`${domainTable(visit, await domainFacts(visit, domains.slice(0, domainsShown)))}${domains.length > domainsShown ? html`<p><a href="${base}/domains">All ${plural(domains.length, 'domain')}</a></p>` : ''}`
+    : html`${domainTable(visit, listed.domains)}${domains.length > domainsShown ? html`<p><a href="${base}/domains">All ${plural(domains.length, 'domain')}</a></p>` : ''}`
 }</section>
 <section aria-labelledby="exports"><h2 id="exports">Newest exports</h2>
 ${
@@ -40,6 +53,78 @@ ${
         ],
         jobs,
       )
-}</section>`;
+}</section>
+${questionTiles(visit, questions)}
+${monthUse(visit, usage, limits)}`;
   return { title: 'Overview', content };
 });
+
+/** Questions of the last seven days, and the share of them that was answered. */
+function questionTiles({ base, now }: Pick<Visit, 'base' | 'now'>, { questions, ratings, days }: Questions): SafeHtml {
+  const byDay = new Map(days.map((each) => [each.day, each]));
+  const lastDays = Array.from({ length: week }, (_, at) =>
+    new Date(now.getTime() - (week - 1 - at) * dayMs).toISOString().slice(0, 10),
+  );
+  const barsOf = (of: (day: Questions['days'][number]) => number) =>
+    lastDays.map((day) => {
+      const known = byDay.get(day);
+      return { name: day, short: day.slice(8), value: known === undefined ? 0 : of(known) };
+    });
+  const tile = (name: string, value: string, line: SafeHtml | string) =>
+    html`<div class="tile"><dt>${name}</dt><dd>${value}</dd><dd class="about">${line}</dd></div>`;
+  return html`<section aria-labelledby="questions"><h2 id="questions"><a href="${base}/assistant">Questions of the week</a></h2>
+<dl class="tiles">${tile(
+    'Questions',
+    count(questions.total),
+    sparkline({ title: 'Questions by day', unit: 'Questions', of: 'Day', bars: barsOf((day) => day.questions) }),
+  )}${tile(
+    'Answered',
+    percent(questions.answered, questions.total),
+    sparkline({ title: 'Answered questions by day', unit: 'Answered', of: 'Day', bars: barsOf((day) => day.answered) }),
+  )}${tile(
+    'Found nothing',
+    count(questions.unanswered),
+    sparkline({
+      title: 'Questions by day that found nothing',
+      unit: 'Found nothing',
+      of: 'Day',
+      bars: barsOf((day) => day.unanswered),
+    }),
+  )}${tile('Rated up, down', `${count(ratings.up)}, ${count(ratings.down)}`, '')}</dl></section>`;
+}
+
+type Limits = z.output<typeof limitListSchema>;
+
+/** Figures of this month that count towards a limit of the plan, with their days and the rest of the limit. */
+function monthUse({ base, now }: Pick<Visit, 'base' | 'now'>, usage: Usage, { limits }: Limits): SafeHtml {
+  const today = now.toISOString().slice(0, 10);
+  const days = daysOf(today.slice(0, 7), today);
+  const rows = figures.flatMap((each) => {
+    const limit = limits.find(({ name }) => name === each.limit);
+    return limit === undefined ? [] : [{ ...each, limited: limit }];
+  });
+  return html`<section aria-labelledby="use"><h2 id="use"><a href="${base}/usage">Use of the month</a></h2>
+${table(
+  'Use of the month beside the limits',
+  [
+    { title: 'Use', cell: ({ title }) => title },
+    {
+      title: 'This month',
+      isNumber: true,
+      cell: ({ figure, format = count }) => format(usage.months[0]?.total[figure] ?? 0),
+    },
+    {
+      title: 'By day',
+      cell: ({ figure, title }) =>
+        sparkline({ title: `${title} by day`, unit: title, of: 'Day', bars: dayBars(usage, figure, days) }),
+    },
+    {
+      title: 'Limit',
+      cell: ({ limited: { requests, windowSeconds } }) =>
+        `${count(requests)} per ${windows[windowSeconds] ?? plural(windowSeconds, 'second')}`,
+    },
+    { title: 'Left now', isNumber: true, cell: ({ limited: { remaining } }) => count(remaining) },
+  ],
+  rows,
+)}</section>`;
+}

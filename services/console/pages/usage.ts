@@ -3,7 +3,7 @@ import type { UsageFigureName } from '#shared/contracts/audit-entry.ts';
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
 import { limitListSchema, type Usage, usageSchema } from '#shared/interfaces/http/audit.ts';
 import { whoamiSchema } from '#shared/interfaces/http/directory.ts';
-import { searchesSchema, viewsSchema } from '#shared/interfaces/http/site-views.ts';
+import { readersSchema } from '#shared/interfaces/http/site-views.ts';
 import { page, type Visit } from '../page.ts';
 import { bytes, choiceField, command, count, empty, pageHead, plural, table } from '../pieces/pieces.ts';
 import { type Bar, plot } from '../pieces/plot.ts';
@@ -26,7 +26,7 @@ const query = z.object({
 type Figure = { figure: UsageFigureName; title: string; format?: (value: number) => string; limit?: string };
 
 /** The plotted figures. `limit`: the name of the limit that a figure counts towards. */
-const figures: readonly Figure[] = [
+export const figures: readonly Figure[] = [
   { figure: 'exportsStarted', title: 'Exports', limit: 'starts' },
   { figure: 'pagesExported', title: 'Exported pages' },
   { figure: 'bundleBytes', title: 'Size of bundles', format: bytes },
@@ -118,7 +118,7 @@ function usageSums({ months }: Usage): SafeHtml {
   })}</dl>`;
 }
 
-function dayBars({ months: [month] }: Usage, figure: UsageFigureName, days: readonly string[]): Bar[] {
+export function dayBars({ months: [month] }: Usage, figure: UsageFigureName, days: readonly string[]): Bar[] {
   const known = new Map(month?.days.map((each) => [each.day, each.figures[figure] ?? 0]));
   const isKnown = month?.total[figure] !== undefined;
   return days.map((day) => ({
@@ -131,7 +131,7 @@ function dayBars({ months: [month] }: Usage, figure: UsageFigureName, days: read
 const monthBars = ({ months }: Usage, figure: UsageFigureName): Bar[] =>
   months.map(({ month, total }) => ({ name: month, short: month.slice(2), value: total[figure] }));
 
-const windows: Readonly<Record<number, string>> = { 3_600: 'hour', 86_400: 'day' };
+export const windows: Readonly<Record<number, string>> = { 3_600: 'hour', 86_400: 'day' };
 
 /** The limits of the plan, with the day that came closest to each of them. */
 function limitTable({ limits, activeExports }: z.output<typeof limitListSchema>, { months }: Usage): SafeHtml {
@@ -159,20 +159,18 @@ ${table(
 /** Page views and searches of the site of a domain. */
 async function readersOf({ ask }: Pick<Visit, 'ask'>, domain: string, days: readonly string[]): Promise<SafeHtml> {
   const path = `/v1/domains/${encodeURIComponent(domain)}` as const;
-  const range = { from: days[0], to: days.at(-1) };
-  const [views, paths, searches] = await Promise.all([
-    ask({ path: `${path}/views`, query: range }, viewsSchema),
-    ask({ path: `${path}/views`, query: { ...range, by: 'path', limit: mostListed } }, viewsSchema),
-    ask({ path: `${path}/searches`, query: { ...range, limit: mostListed } }, searchesSchema),
-  ]);
+  const { views, searches, ...readers } = await ask(
+    { path: `${path}/readers`, query: { from: days[0], to: days.at(-1), limit: mostListed } },
+    readersSchema,
+  );
   const heading = html`<h2 id="readers">Readers of ${domain}</h2>`;
-  if (views.total + searches.total === 0)
+  if (views + searches === 0)
     return html`<section aria-labelledby="readers">${heading}${empty(
       'No page view was counted in this month',
       html`A site counts page views when it is opened with counting.${command(`npm run bindery -- site open ${domain} --counts`)}`,
     )}</section>`;
-  const viewed = new Map(views.entries.map((entry) => [entry.name, entry.views]));
-  const searched = new Map(searches.days.map((each) => [each.day, each.searches]));
+  const viewed = new Map(readers.days.map((each) => [each.day, each.views]));
+  const searched = new Map(readers.days.map((each) => [each.day, each.searches]));
   const barsOf = (known: ReadonlyMap<string, number>): Bar[] =>
     days.map((day) => ({ name: day, short: String(Number(day.slice(8))), value: known.get(day) ?? 0 }));
   return html`<section aria-labelledby="readers">${heading}
@@ -184,9 +182,9 @@ ${plot({ title: 'Searches by day', unit: 'Searches', of: 'Day', bars: barsOf(sea
       { title: 'Page', cell: ({ name }) => name },
       { title: 'Views', isNumber: true, cell: (entry) => count(entry.views) },
     ],
-    paths.entries,
+    readers.paths,
   )}</div><div><h3>Searches</h3>${
-    searches.queries.length === 0
+    readers.queries.length === 0
       ? html`<p class="about">No words that readers searched for are listed.</p>`
       : table(
           'Most frequent searches',
@@ -195,7 +193,7 @@ ${plot({ title: 'Searches by day', unit: 'Searches', of: 'Day', bars: barsOf(sea
             { title: 'Searches', isNumber: true, cell: (each) => count(each.searches) },
             { title: 'Found nothing', isNumber: true, cell: (each) => (each.empty === 0 ? '' : count(each.empty)) },
           ],
-          searches.queries,
+          readers.queries,
         )
   }</div></div></section>`;
 }

@@ -205,12 +205,12 @@ export const formButton = (
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )}<button class="button ${tone}">${label}</button></form>`;
 
-/** Links to further pages of a list. */
-export const further = (next: string | undefined, first: string | undefined): SafeHtml =>
+/** Links to further pages of a list. `word`: the link to the next page. */
+export const further = (next: string | undefined, first: string | undefined, word = 'Older'): SafeHtml =>
   next === undefined && first === undefined
     ? html``
     : html`<nav class="further" aria-label="Pages of the list">${first === undefined ? '' : html`<a class="button" href="${first}">First page</a>`}${
-        next === undefined ? '' : html`<a class="button" href="${next}" rel="next">Older</a>`
+        next === undefined ? '' : html`<a class="button" href="${next}" rel="next">${word}</a>`
       }</nav>`;
 
 /** An address with some fields of its query changed; a field that is undefined is left out. Pure. */

@@ -11,6 +11,7 @@ import {
 } from '#shared/interfaces/http/audit.ts';
 import { conversationsKeptDays, insightOwner } from '#shared/contracts/insights.ts';
 import { usageKey } from '#shared/interfaces/read-models.ts';
+import { Poison } from '#shared/runtime/failures.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
 import { askBus } from '../ask-bus.ts';
 import { type Principal, resolveDomain } from '../auth/authenticate.ts';
@@ -108,15 +109,19 @@ async function monthUsage(
     askBus(usageExports.get(key)),
     askBus(usageContent.get(key)),
     ...(hasAllLinks ? [askBus(usageAccess.get(key))] : []),
-    ...(hasAllQuestions ? domains : []).map(({ slug }) =>
-      askBus(usageConversations.get(usageKey(insightOwner(organization, slug), month))),
-    ),
   ]);
+  const owners = (hasAllQuestions ? domains : []).map(({ slug }) => insightOwner(organization, slug));
+  // An organization may have 200 domains, so their documents are read together.
+  const conversations = await askBus(usageConversations.getMany(owners.map((owner) => usageKey(owner, month))));
+  for (const each of conversations) if ('problem' in each) throw new Poison(each.problem);
   const days = new Map<string, SomeUsageFigures>();
   const total: SomeUsageFigures = {};
   for (const name of usageFigureNames) if (isKnown(name)) total[name] = 0;
-  for (const stored of documents) {
-    for (const [day, figures] of Object.entries(stored?.document.days ?? {})) {
+  const counted = [...documents, ...conversations].flatMap((each) =>
+    each !== undefined && 'document' in each ? [each.document] : [],
+  );
+  for (const document of counted) {
+    for (const [day, figures] of Object.entries(document.days)) {
       const ofDay = { ...days.get(day) };
       days.set(day, ofDay);
       for (const name of usageFigureNames) {

@@ -83,6 +83,7 @@ async function* auditEntries(
 ): AsyncGenerator<AuditRun> {
   const range = timesOf(filter);
   const keptSince = { exports: '', content: '', sites: '', directory: '', access: firstKeptDay(clock.now()) };
+  const mayHave = textFilter(filter);
   const logs = auditSources
     .filter((source) => mayMatch(source, filter))
     .map((source) => ({
@@ -90,34 +91,65 @@ async function* auditEntries(
         firstDay: [keptSince[source], range.since.slice(0, 10)].sort().at(-1) ?? '',
         lastDay: range.until.slice(0, 10),
         before: filter.before,
+        mayHave,
       }),
       left: [] as AuditEntry[],
-      isAtEnd: false,
+      /** All entries above this order have been read. */
+      readTo: '~',
     }));
-  for (;;) {
+  for (let position = '~'; ; ) {
     let cost = 0;
     await Promise.all(
       logs.map(async (log) => {
-        while (log.left.length === 0 && !log.isAtEnd) {
+        // A log that has been read to an order below the position can wait.
+        while (log.left.length === 0 && log.readTo !== '' && log.readTo >= position) {
           const next = await log.parts.next();
-          if (next.done === true) log.isAtEnd = true;
-          else [log.left, cost] = [next.value, cost + readCost(next.value)];
+          if (next.done === true) {
+            log.readTo = '';
+            return;
+          }
+          const { entries, skippedTo } = next.value;
+          const last = entries.at(-1);
+          cost += skippedTo === undefined ? readCost(entries) : skipCost;
+          log.left = entries;
+          if (skippedTo !== undefined) log.readTo = `${skippedTo} ~`;
+          else if (last !== undefined) log.readTo = auditOrder(last);
+          if (skippedTo !== undefined) return;
         }
       }),
     );
     // The log whose part ends first may have the next entry in an unread part.
-    const position = logs.reduce((latest, { left }) => {
+    position = logs.reduce((latest, { left, readTo }) => {
       const last = left.at(-1);
-      return last === undefined || auditOrder(last) < latest ? latest : auditOrder(last);
+      const to = last === undefined ? readTo : auditOrder(last);
+      return to < latest ? latest : to;
     }, '');
     if (position === '') return;
     const run = logs.flatMap((log) => {
       const ready = log.left.filter((entry) => auditOrder(entry) >= position);
       log.left = log.left.slice(ready.length);
-      return ready.map((entry) => withAddressHash(entry, config.hashKey, organization));
+      return ready;
     });
-    yield { entries: sorted(run.filter((entry) => matches(entry, filter, range))), position, cost };
+    const hashed = (entry: AuditEntry) => withAddressHash(entry, config.hashKey, organization);
+    // A hash takes longer than all other comparisons, so it is made of the entries that match these.
+    const found = run.filter((entry) => matches(entry, filter, range)).map(hashed);
+    yield { entries: sorted(found.filter((entry) => matchesAddress(entry, filter))), position, cost };
   }
+}
+
+/** Cost of a part that is not parsed. */
+const skipCost = 50;
+
+/** A check of the JSON of many entries: it is false if none of them can match. Undefined if every part may have matches. Pure. */
+function textFilter({ action, actor, domain, jobId, requestId }: AuditFilter): ((text: Buffer) => boolean) | undefined {
+  const field = (name: string, value: string | undefined): string[] =>
+    value === undefined ? [] : [`"${name}":${JSON.stringify(value)}`];
+  const isWhole = action?.includes('.') === true;
+  const needed = [
+    ...(action === undefined || isWhole ? field('action', action) : [`"action":"${action}.`]),
+    ...[...field('id', actor), ...field('domain', domain), ...field('jobId', jobId), ...field('requestId', requestId)],
+  ];
+  return needed.length === 0 ? undefined : (text) => needed.every((each) => text.includes(each));
 }
 
 /** Link records contain the address itself while it is kept. All other entries are found by its hash. */
@@ -168,12 +200,14 @@ function matches(entry: AuditEntry, filter: AuditFilter, { since, until }: Times
     (filter.before === undefined || auditOrder(entry) < filter.before) &&
     (filter.domain === undefined || entry.domain === filter.domain) &&
     (filter.jobId === undefined || entry.jobId === filter.jobId) &&
-    (filter.addressHash === undefined || entry.addressHash === filter.addressHash) &&
     (filter.requestId === undefined || entry.requestId === filter.requestId) &&
     (filter.actor === undefined || entry.actor.id === filter.actor) &&
     (filter.action === undefined || isOf(entry.action, filter.action))
   );
 }
+
+const matchesAddress = ({ addressHash }: AuditEntry, filter: AuditFilter): boolean =>
+  filter.addressHash === undefined || addressHash === filter.addressHash;
 
 /** Entries newest first, without the anchors, which callers do not see. */
 function sorted(entries: readonly AuditEntry[]): AuditEntry[] {

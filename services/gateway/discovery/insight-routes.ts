@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { insightsQuerySchema, insightsSchema } from '#shared/interfaces/http/insights.ts';
+import {
+  insightsQuerySchema,
+  insightsSchema,
+  questionsQuerySchema,
+  questionsSchema,
+} from '#shared/interfaces/http/insights.ts';
 import { domainName } from '#shared/contracts/identifiers.ts';
 import { conversationsKeptDays, type InsightFigures, insightFiguresKey } from '#shared/contracts/insights.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
@@ -8,6 +13,7 @@ import { askBus } from '../ask-bus.ts';
 import type { GatewayContext } from '../context.ts';
 import { publicRoute } from '../public-route.ts';
 import { sumInsights } from './sum-insights.ts';
+import { questionsOf } from './sum-questions.ts';
 
 const defaultDays = 30;
 const defaultLimit = 20;
@@ -30,6 +36,23 @@ export const insightRoutes = [
       const figures = await figuresOf(context, organization, domain.slug, wanted);
       const [from = '', to = from] = [wanted[0], wanted.at(-1)];
       return { domain: domain.slug, from, to, ...sumInsights(figures, limit) };
+    },
+  ),
+  publicRoute(
+    {
+      id: 'readQuestions',
+      method: 'GET',
+      path: '/v1/questions',
+      summary: 'Returns the numbers of questions on all documentation sites of the organization, by domain and by day.',
+      key: 'admin',
+      query: questionsQuerySchema,
+      answer: questionsSchema,
+    },
+    async ({ bus, clock }, { principal: { organization, domains }, query: { days = defaultDays } }) => {
+      const wanted = lastDays(clock.now(), days);
+      const slugs = domains.map(({ slug }) => slug);
+      const [from = '', to = from] = [wanted[0], wanted.at(-1)];
+      return { from, to, ...(await questionsOf(bus.readModels.usageConversations, organization, slugs, wanted)) };
     },
   ),
 ];

@@ -22,7 +22,7 @@ export async function listJobs(
   const found: JobListEntry[] = [];
   let readSoFar = 0;
   let next: string | undefined;
-  for await (const entries of partsNewestFirst(jobListOf(context), organization, range)) {
+  for await (const { entries } of partsNewestFirst(jobListOf(context), organization, range)) {
     readSoFar += readCost(entries);
     found.push(...entries.filter((job) => matches(job, query, since)));
     const last = entries.at(-1);

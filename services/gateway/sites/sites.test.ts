@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { exportJobAggregate, type ExportEvent } from '#shared/aggregates/export-job/export-job.ts';
 import { followContent, settleDeployment } from '#shared/aggregates/site/decide.ts';
 import { siteAggregate, type SiteEvent, type SiteState } from '#shared/aggregates/site/site.ts';
+import { type DomainList, domainListSchema } from '#shared/interfaces/http/domain-list.ts';
 import type { DeploymentView } from '#shared/interfaces/http/sites.ts';
 import { generateApiKey } from '#shared/http/api-key.ts';
 import { handleCommand } from '#shared/messaging/log/handle-command.ts';
@@ -16,6 +17,7 @@ import {
   createOrganization,
   type GatewayHarness,
   gatewayHarness,
+  operatorToken,
   type TestOrganization,
 } from '../../../test/support/gateway-harness.ts';
 import { exportRequested } from '../../../test/support/make-commit.ts';
@@ -375,3 +377,32 @@ async function followFeed(headers: Record<string, string> = {}) {
     },
   };
 }
+
+test('the list of domains has each site as it is, page by page', async () => {
+  const operator = { authorization: `Bearer ${operatorToken}` };
+  for (const domain of ['api', 'blog'])
+    await gateway.app.inject({
+      method: 'POST',
+      url: `/v1/organizations/${acme.id}/domains`,
+      headers: operator,
+      payload: { domain },
+    });
+  await open();
+  await deployed(1);
+  const pages: DomainList[] = [];
+  for (let cursor = ''; pages.length === 0 || cursor !== ''; ) {
+    const page = domainListSchema.parse((await request('GET', `/v1/domains?limit=2${cursor}`)).json());
+    pages.push(page);
+    cursor = page.nextCursor === undefined ? '' : `&cursor=${page.nextCursor}`;
+  }
+  expect(pages.map(({ domains }) => domains.map(({ domain }) => domain))).toEqual([['api', 'blog'], ['docs']]);
+  const [docs] = pages[1]?.domains ?? [];
+  const { address } = (await request('GET', '/v1/domains/docs/site')).json();
+  const [newest] = (await request('GET', '/v1/domains/docs/deployments')).json().deployments;
+  expect(docs?.site).toEqual({ address, live: newest, newest, last: newest });
+  expect(docs?.hosts).toEqual([`docs.${acme.id}.test`]);
+  expect(pages[0]?.domains[0]).toEqual({ domain: 'api', hosts: [], groups: 'claimed', contents: 0 });
+  await request('DELETE', '/v1/domains/docs/site');
+  expect((await request('GET', '/v1/domains')).json().domains[2]).not.toHaveProperty('site');
+  expect((await request('GET', '/v1/domains?cursor=QUJD')).statusCode).toBe(400);
+});

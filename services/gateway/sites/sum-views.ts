@@ -1,4 +1,4 @@
-import type { Searches, Views } from '#shared/interfaces/http/site-views.ts';
+import type { Readers, Searches, Views } from '#shared/interfaces/http/site-views.ts';
 import type { SiteViewsDocument } from '#shared/contracts/site-views.ts';
 
 /** The document of a day with page views or searches. */
@@ -74,6 +74,28 @@ export function searchSums() {
         .map(([query, [searches, nothing]]) => ({ query, searches, empty: nothing }));
       const other = Math.max(0, total - queries.reduce((sum, { searches }) => sum + searches, 0));
       return { total, empty, queries, other, days };
+    },
+  };
+}
+
+/** Page views and searches together, so that the document of a day is read once for both. */
+export function readerSums() {
+  const views = viewSums('path');
+  const searches = searchSums();
+  const days: Readers['days'] = [];
+  return {
+    add(viewed: ViewedDay): void {
+      views.add(viewed);
+      searches.add(viewed);
+      const { day, document } = viewed;
+      if (document.views + document.searches > 0)
+        days.push({ day, views: document.views, searches: document.searches, empty: document.emptySearches });
+    },
+    /** The sums, with at most `limit` paths and as many queries. */
+    result(limit: number): Pick<Readers, 'views' | 'searches' | 'days' | 'paths' | 'queries'> {
+      const { total, entries } = views.result(limit);
+      const searched = searches.result(limit);
+      return { views: total, searches: searched.total, days, paths: entries, queries: searched.queries };
     },
   };
 }

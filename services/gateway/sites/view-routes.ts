@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import {
+  readersQuerySchema,
+  readersSchema,
   searchesQuerySchema,
   searchesSchema,
   siteViewsBodySchema,
@@ -17,7 +19,7 @@ import type { GatewayContext } from '../context.ts';
 import { publicRoute } from '../public-route.ts';
 import { perHour } from '../rate-limits.ts';
 import { countViews } from './count-views.ts';
-import { searchSums, type ViewedDay, viewSums } from './sum-views.ts';
+import { readerSums, searchSums, type ViewedDay, viewSums } from './sum-views.ts';
 
 const params = z.object({ domain: domainName });
 const usualDays = 30;
@@ -73,6 +75,24 @@ export const viewRoutes = [
     },
     async (context, { principal: { organization }, domain: { slug }, query: { limit = usualLimit, ...range } }) => {
       const sums = searchSums();
+      const days = await addDays(context, organization, slug, range, (day) => sums.add(day));
+      return { domain: slug, ...days, ...sums.result(limit) };
+    },
+  ),
+  publicRoute(
+    {
+      id: 'readReaders',
+      method: 'GET',
+      path: '/v1/domains/:domain/readers',
+      summary:
+        'Returns page views and searches of a site by day, with its most viewed pages and most frequent searches.',
+      key: 'admin',
+      params,
+      query: readersQuerySchema,
+      answer: readersSchema,
+    },
+    async (context, { principal: { organization }, domain: { slug }, query: { limit = usualLimit, ...range } }) => {
+      const sums = readerSums();
       const days = await addDays(context, organization, slug, range, (day) => sums.add(day));
       return { domain: slug, ...days, ...sums.result(limit) };
     },

@@ -125,6 +125,19 @@ test('what a host counted is read by day, path and referrer, by the organization
   expect(await read('views?from=2026-03-01')).toMatchObject({ total: 5 });
 });
 
+test('page views and searches together are those of the two routes', async () => {
+  await send([dayOf('acme/docs'), dayOf('acme/docs', { day: '2026-02-28', views: 3, paths: [['/', 3]] })]);
+  const [paths, byDay, searches] = [await read('views?by=path'), await read('views'), await read('searches')];
+  const together = await read('readers');
+  expect(together).toMatchObject({
+    ...{ views: paths.total, paths: paths.entries, searches: searches.total, queries: searches.queries },
+    ...{ from: searches.from, to: searches.to },
+  });
+  const days: { day: string; views: number; searches: number; empty: number }[] = together.days;
+  expect(days.map(({ day, views }) => ({ name: day, views }))).toEqual(byDay.entries);
+  expect(days.map(({ views: _, ...day }) => day)).toEqual(searches.days);
+});
+
 test('a batch that is sent again, also over another gateway, counts once', async () => {
   const batch = [dayOf(`${acme.id}/docs`)];
   for (let time = 0; time < 3; time += 1) expect((await send(batch)).json()).toMatchObject({ accepted: 1 });

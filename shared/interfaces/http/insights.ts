@@ -41,3 +41,28 @@ export const insightsSchema = z
   .meta({ title: 'Insights' });
 
 export type Insights = z.infer<typeof insightsSchema>;
+
+/** Query of `GET /v1/questions`. */
+export const questionsQuerySchema = z.strictObject({
+  /** Number of days up to today (UTC); 30 by default. */
+  days: insightsQuerySchema.shape.days,
+});
+
+const outcomes = z.object({ total: count, answered: count, unanswered: count, unfinished: count });
+const ratings = z.object({ up: count, down: count });
+
+/** Answer of `GET /v1/questions`. Erased conversations do not count. */
+export const questionsSchema = z
+  .object({
+    from: z.iso.date(),
+    to: z.iso.date(),
+    questions: outcomes,
+    ratings,
+    /** Domains with questions, those with the most first. */
+    domains: z.array(z.object({ domain: domainSlug, questions: outcomes, ratings })),
+    /** Days with questions, oldest first. */
+    days: z.array(z.object({ day: z.iso.date(), questions: count, answered: count, unanswered: count })),
+  })
+  .meta({ title: 'Questions' });
+
+export type Questions = z.infer<typeof questionsSchema>;

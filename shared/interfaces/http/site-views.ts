@@ -84,3 +84,24 @@ export const searchesSchema = z
   .meta({ title: 'Searches' });
 
 export type Searches = z.infer<typeof searchesSchema>;
+
+/** Query of `GET /v1/domains/{domain}/readers`. */
+export const readersQuerySchema = searchesQuerySchema;
+
+/** Answer of `GET /v1/domains/{domain}/readers`. */
+export const readersSchema = z
+  .object({
+    ...{ domain: counted.domain, from: counted.from, to: counted.to },
+    /** Page views. */
+    views: sum,
+    searches: sum,
+    /** Days with page views or searches, oldest first. `empty`: searches that found nothing. */
+    days: z.array(z.object({ day: z.iso.date(), views: sum, searches: sum, empty: sum })),
+    /** Pages with the most views first. */
+    paths: viewsSchema.shape.entries,
+    /** The most frequent searches first. */
+    queries: searchesSchema.shape.queries,
+  })
+  .meta({ title: 'Readers' });
+
+export type Readers = z.infer<typeof readersSchema>;

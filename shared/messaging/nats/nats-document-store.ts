@@ -77,6 +77,12 @@ export function natsDocumentStore<T>(
     }
   };
 
+  async function stored(full: string): Promise<KvEntry | undefined> {
+    await turn();
+    const entry: KvEntry | null = await call(`reading "${full}"`, () => kv.get(full));
+    return entry?.operation === 'PUT' ? entry : undefined;
+  }
+
   const newest = (full: string) =>
     call(`reading "${full}"`, () => jsm.streams.getMessage(stream, { last_by_subj: subjectOf(full) }));
 
@@ -156,10 +162,18 @@ export function natsDocumentStore<T>(
         if (message === null || isMarker(message.header)) return undefined;
         return { key, document: parse(full, message.data, message.seq), revision: message.seq };
       }
-      await turn();
-      const entry: KvEntry | null = await call(`reading "${full}"`, () => kv.get(full));
-      if (entry === null || entry.operation !== 'PUT') return undefined;
+      const entry = await stored(full);
+      if (entry === undefined) return undefined;
       return { key, document: parse(full, entry.value, entry.revision), revision: entry.revision };
+    },
+
+    async getText(key) {
+      const full = prefix + key;
+      const entry = await stored(full);
+      if (entry === undefined) return undefined;
+      const { value, revision } = entry;
+      const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+      return { key, revision, text, parse: () => parse(full, value, revision) };
     },
 
     async put(key, document, options = {}) {

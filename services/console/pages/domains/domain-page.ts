@@ -29,6 +29,7 @@ import {
   deploymentState,
   domainParams,
   isDeploying,
+  newestOf,
   type OpenSite,
   outside,
   siteOf,
@@ -88,7 +89,7 @@ function siteSection({ base, role, now, params: { domain } }: DomainVisit, open:
       : `${login.kind === 'password' ? plural(login.users.length, 'reader with a password', 'readers with a password') : 'accounts of the provider'}${login.protects === 'previews' ? ', for previews; the live site is for everybody' : ''}`;
   return html`<section aria-labelledby="site"><h2 id="site">Site</h2>
 <dl class="facts">
-<dt>State</dt><dd>${siteState(open)}</dd>
+<dt>State</dt><dd>${siteState({ live, newest: newestOf(open) })}</dd>
 <dt>Address</dt><dd>${outside(site.address)}${hosts.length > 1 ? html` <span class="quiet">also ${hosts.slice(1).join(', ')}</span>` : ''}</dd>
 <dt>Readers see</dt><dd>${live === undefined ? html`<span class="quiet">nothing yet</span>` : html`deployment ${live.id} of ${contentLink(base, domain, live.contentVersion)}, ${live.endedAt === undefined ? '' : time(live.endedAt, now)}`}</dd>
 <dt>May read</dt><dd>${readers}</dd>

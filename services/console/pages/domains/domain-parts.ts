@@ -49,17 +49,19 @@ const isUnderWay = ({ status }: DeploymentView): boolean => status === 'running'
 export const isDeploying = (site: OpenSite | undefined): boolean => site?.deployments.some(isUnderWay) ?? false;
 
 /** The newest deployment of the live site. */
-const newestOf = ({ deployments }: OpenSite): DeploymentView | undefined =>
+export const newestOf = ({ deployments }: OpenSite): DeploymentView | undefined =>
   deployments.find(({ label }) => label === undefined);
 
-/** State of a site as a word. */
-export function siteState(open: OpenSite | undefined): SafeHtml {
-  if (open === undefined) return state('idle', 'no site');
-  const newest = newestOf(open);
+/** State of a site as a word. `newest`: the newest deployment of the live site. */
+export function siteState(
+  site: { live?: DeploymentView | undefined; newest?: DeploymentView | undefined } | undefined,
+): SafeHtml {
+  if (site === undefined) return state('idle', 'no site');
+  const { live, newest } = site;
   if (newest === undefined) return state('idle', 'open, without content');
   if (newest.status === 'failed')
-    return open.site.live === undefined ? state('bad', 'failed') : state('warn', 'live, last deployment failed');
-  if (open.site.live === undefined) return state('busy', 'opening');
+    return live === undefined ? state('bad', 'failed') : state('warn', 'live, last deployment failed');
+  if (live === undefined) return state('busy', 'opening');
   return isUnderWay(newest) ? state('busy', 'live, deploying') : state('good', 'live');
 }
 
