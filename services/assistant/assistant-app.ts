@@ -11,6 +11,8 @@ import {
   internalApp,
   type InternalServerOptions,
 } from '#shared/interfaces/internal/internal-server.ts';
+import { findLines } from '#shared/search/find-lines.ts';
+import { linePattern, PatternRefused } from '#shared/search/line-pattern.ts';
 import { wordsWith } from '#shared/search/ranking/analyze-text.ts';
 import { languageNotice } from '#shared/search/ranking/question-language.ts';
 import { budgetedThreads } from './conversation-budget.ts';
@@ -113,6 +115,26 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
       ),
     };
   });
+
+  answerCall(
+    app,
+    assistant.findLines,
+    async ({ caller, body: { pattern, isExpression, isCaseSensitive, ...search } }) => {
+      const compiled = await linePattern(pattern, { isExpression, isCaseSensitive }).catch((error: unknown) => {
+        throw error instanceof PatternRefused
+          ? new ApiError('invalid_request', error.message, { cause: error })
+          : error;
+      });
+      const scope = await searchedContent(context, caller);
+      if (!scope) return { body: { pages: [], searched: 0 } };
+      const found = await findLines(searchIndex, scope, trustedGroups(caller, undefined), {
+        ...search,
+        pattern: compiled,
+      });
+      if (found.searched === 0) await requireIndex(context, scope);
+      return { body: found };
+    },
+  );
 
   answerCall(app, assistant.page, async ({ caller, body }) => {
     const path = pagePathOf(body.path);

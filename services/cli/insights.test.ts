@@ -28,6 +28,9 @@ const insights: Insights = {
     },
     { question: 'What is it?', threadId: 'th_4', messageId: 'm', answeredAt: time },
   ],
+  agents: {
+    ...{ calls: 0, tools: [], searches: 0, empty: 0, queries: [], remarks: [] },
+  },
   days: [
     { day: '2026-02-28', questions: 1_000, unanswered: 40 },
     { day: '2026-03-01', questions: 41, unanswered: 0 },

@@ -24,6 +24,7 @@ import { apiKeyRoutes } from './directory/api-key-routes.ts';
 import { organizationRoutes } from './directory/organization-routes.ts';
 import { whoamiRoute } from './directory/whoami-route.ts';
 import { discoveryRoutes } from './discovery/discovery-routes.ts';
+import { mcpRoutes } from './discovery/mcp-routes.ts';
 import { insightRoutes } from './discovery/insight-routes.ts';
 import { eventRoutes } from './events/event-routes.ts';
 import { exportRoutes } from './exports/export-routes.ts';
@@ -63,6 +64,7 @@ export const publicRoutes: readonly PublicRoute[] = [
   ...verificationRoutes,
   limitsRoute(() => publicRoutes),
   ...discoveryRoutes,
+  ...mcpRoutes,
   ...insightRoutes,
   ...signedDownloadRoutes,
   openApiRoute(() => publicRoutes),

@@ -12,6 +12,8 @@ import type { KeyDirectory } from './auth/key-directory.ts';
 import type { KeyUses } from './auth/key-uses.ts';
 import type { People } from './auth/people.ts';
 import type { Organizations } from './directory/organizations.ts';
+import type { AgentCounts } from './discovery/agent-counts.ts';
+import type { SiteOutlines } from './discovery/site-outlines.ts';
 import type { JobStatusFeed } from './exports/job-status-feed.ts';
 import type { SitesBase } from '#shared/interfaces/http/sites-base.ts';
 import type { SiteReaders } from './sites/site-readers.ts';
@@ -44,6 +46,9 @@ export type GatewayContext = {
   jobStatusFeed: JobStatusFeed;
   /** Page paths and groups of content versions. */
   sitePages: SitePages;
+  /** Names, pages and navigation of content versions, for agents. */
+  siteOutlines: SiteOutlines;
+  agentCounts: AgentCounts;
   sitesBase: SitesBase;
   sitesFeed: SitesFeed;
   siteReaders: SiteReaders;

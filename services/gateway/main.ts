@@ -10,6 +10,8 @@ import type { GatewayConfig } from './config.ts';
 import type { GatewayContext } from './context.ts';
 import { gatewayHealth } from './gateway-health.ts';
 import { cachedOrganizations } from './directory/organizations.ts';
+import { agentCounts } from './discovery/agent-counts.ts';
+import { siteOutlines } from './discovery/site-outlines.ts';
 import { jobStatusFeed } from './exports/job-status-feed.ts';
 import { sitePages } from './exports/site-pages.ts';
 import { siteReaders } from './sites/site-readers.ts';
@@ -36,6 +38,7 @@ export function start(config: GatewayConfig, routes = publicRoutes): Promise<Run
     metrics.gauge('bindery_gateways_live', 'Gateways that share the limits, this one included.', () =>
       gateways.count(),
     );
+    const agents = agentCounts(bus, clock, logger);
     const sites = sitesFeed(bus.readModels.sites, config.sitesBase, logger, stopping);
     const organizations = cachedOrganizations(bus.readModels.directoryOrganizations);
     const context: GatewayContext = {
@@ -49,6 +52,8 @@ export function start(config: GatewayConfig, routes = publicRoutes): Promise<Run
       liveGateways: () => gateways.count(),
       jobStatusFeed: feed,
       sitePages: sitePages(objectStore),
+      siteOutlines: siteOutlines(objectStore),
+      agentCounts: agents,
       sitesBase: config.sitesBase,
       sitesFeed: sites,
       siteReaders: siteReaders(organizations, sites),
@@ -64,7 +69,7 @@ export function start(config: GatewayConfig, routes = publicRoutes): Promise<Run
       },
       async close() {
         feed.close();
-        await uses.close();
+        await Promise.all([uses.close(), agents.close()]);
         await rateLimiter.close();
       },
     };

@@ -247,7 +247,7 @@ function operation(declaration: RouteDeclaration, schemas: Record<string, JsonSc
     ...(body === undefined ? {} : { requestBody: requestBody(body, schemas, example) }),
     responses: {
       [status]: success(declaration, schemas, example, counted),
-      ...errorResponses(routeErrors(declaration), counted),
+      ...withProtocol(declaration, errorResponses(routeErrors(declaration), counted), schemas, counted),
     },
   };
 }
@@ -368,6 +368,32 @@ function errorResponses(codes: readonly ErrorCode[], counted: Record<string, Ref
       },
     ]),
   );
+}
+
+/** The responses with those in the form of another protocol. */
+function withProtocol(
+  { ofProtocol = {} }: RouteDeclaration,
+  responses: Operation['responses'],
+  schemas: Record<string, JsonSchema>,
+  counted: Record<string, Reference>,
+): Operation['responses'] {
+  const added = Object.entries(ofProtocol).map(([status, { description, schema }]) => {
+    const own = schema && jsonSchema(schema, 'output', schemas);
+    const usual = responses[status];
+    const [error] = Object.values(usual?.content ?? {});
+    const { 'x-codes': _, ...rest } = usual ?? {
+      description: '',
+      headers: { ...refersTo('X-Request-Id'), ...counted },
+    };
+    const form = error?.schema === undefined ? own : own && { anyOf: [error.schema, own] };
+    const response = {
+      ...rest,
+      description: `${rest.description} ${description}`.trim(),
+      ...(form && { content: { 'application/json': { ...error, schema: form } } }),
+    };
+    return [status, response] as const;
+  });
+  return { ...responses, ...Object.fromEntries(added) };
 }
 
 function errorExample(code: ErrorCode): z.infer<typeof errorBodySchema> {

@@ -57,6 +57,8 @@ type SharedDeclaration = {
   key: 'admin' | 'assistant' | 'operator' | 'site' | 'none';
   /** True if a host of sites asks for readers of the site in the path (`:org` and `:domain`): the request counts as its organization's. */
   forReaders?: true;
+  /** True if a public site needs no key: one that is live without a login and passes questions on. A request without a key counts as its organization's. */
+  publicSites?: true;
   /** The scope that an API key needs; by default `read` for GET and `write` for everything else. */
   scope?: 'read' | 'write';
   /** The role that a person who signed in at the console needs; by default `viewer` with the scope `read`, and `editor` with `write`. */
@@ -76,6 +78,8 @@ type SharedDeclaration = {
   answer?: z.ZodType;
   /** Other forms of the answer, by the media type in `Accept`. `item`: schema of each line or event of a stream. */
   alsoAs?: Readonly<Record<string, { description: string; item?: z.ZodType }>>;
+  /** Answers in the form of another protocol, by their status; without a schema they have no body. An error may have this form or the usual one. */
+  ofProtocol?: Readonly<Record<number, { description: string; schema?: z.ZodType }>>;
   /** Headers of the answer with descriptions, beside those of every route and of limits. */
   answerHeaders?: Readonly<Record<string, string>>;
   /** Error codes beside those that follow from the declaration. */
@@ -268,6 +272,11 @@ async function authenticate(
     const { org = '', domain = '' } = request.params as Record<string, string>;
     const principal = forReaders && (await context.siteReaders.principalOf(org, domain));
     return { ...(principal && { principal }), actor: siteHostActor, keyEnded: neverEnded };
+  }
+  if (declaration.publicSites && request.headers.authorization === undefined) {
+    const { domain = '' } = request.params as Record<string, string>;
+    const principal = await context.siteReaders.ofPublicSite(domain);
+    if (principal !== undefined) return { principal, actor: principal.actor, keyEnded: neverEnded };
   }
   const person = await context.people.find(request);
   if (person !== undefined) {

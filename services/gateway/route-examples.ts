@@ -591,6 +591,29 @@ const examples: Readonly<Record<string, RouteExample>> = {
       ].join(''),
     },
   },
+  answerMcp: {
+    ...onDomain,
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'search', arguments: { query: 'install' } } },
+    answer: {
+      jsonrpc: '2.0',
+      id: 1,
+      result: {
+        content: [{ type: 'text', text: '## Quickstart\n/quickstart (path: quickstart)\n\nRun `npm install`.' }],
+        structuredContent: {
+          passages: [
+            {
+              path: 'quickstart',
+              url: '/quickstart',
+              title: 'Quickstart',
+              heading: '',
+              content: 'Run `npm install`.',
+              score: 0.8,
+            },
+          ],
+        },
+      },
+    },
+  },
   searchPassages: {
     ...onDomain,
     body: { query: 'install', pageSize: 5 },
@@ -655,6 +678,12 @@ const examples: Readonly<Record<string, RouteExample>> = {
       unanswered: [{ question: 'Can I pay by invoice?', count: 3, lastAskedAt: time, threadId }],
       pages: [{ path: '/quickstart', title: 'Quickstart', answers: 17, up: 6, down: 0 }],
       ratedDown: [{ question, comment: 'It says nothing of Windows.', threadId, messageId, answeredAt: time }],
+      agents: {
+        ...{ calls: 120, searches: 80, empty: 3 },
+        tools: [{ tool: 'search', calls: 80 }],
+        queries: [{ query: 'rotate api key', searches: 12, empty: 0 }],
+        remarks: [{ day: '2026-03-01', message: 'The page has no example.', path: '/quickstart', rating: 'down' }],
+      },
       days: [{ day: '2026-03-01', questions: 41, unanswered: 4 }],
     },
   },
@@ -704,6 +733,7 @@ const forReader = ({ headers, ...example }: RouteExample = {}): RouteExample => 
 export const routeExamples: Readonly<Record<string, RouteExample>> = {
   ...examples,
   answerSiteQuestion: forReader(examples.answerQuestion),
+  answerSiteMcp: forReader(examples.answerMcp),
   searchSite: forReader(examples.searchPassages),
   readSitePage: forReader(examples.readPage),
   rateSiteAnswer: forReader(examples.rateAnswer),

@@ -1,5 +1,7 @@
 import {
+  type CountedAgents,
   type CountedDay,
+  mostCounted,
   dayOfViewsKey,
   siteViewsKey,
   type SiteViewsDocument,
@@ -94,7 +96,7 @@ type Batch = Pick<SiteViewsRecord, 'source' | 'sequence'>;
 export function withCounted(
   before: SiteViewsDocument,
   batch: Batch,
-  counted: CountedDay,
+  counted: CountedDay & { agents?: CountedAgents | undefined },
 ): SiteViewsDocument | undefined {
   const sources = before.isRecorded === true ? undefined : withBatch(before.sources, batch);
   if (sources === undefined) return undefined;
@@ -106,7 +108,31 @@ export function withCounted(
     searches: sumOf(before.searches, counted.searches),
     emptySearches: sumOf(before.emptySearches, counted.emptySearches),
     queries: withEntries(before.queries, counted.queries, most.queries),
+    ...withAgents(before.agents, counted.agents),
     sources,
+  };
+}
+
+const noAgents: NonNullable<SiteViewsDocument['agents']> = {
+  ...{ calls: 0, tools: [], searches: 0, emptySearches: 0, queries: [], remarks: [] },
+};
+
+/** The sums of calls of agents including a batch; absent if there were none. */
+function withAgents(
+  before: SiteViewsDocument['agents'],
+  counted: CountedAgents | undefined,
+): Pick<SiteViewsDocument, 'agents'> {
+  if (counted === undefined) return before === undefined ? {} : { agents: before };
+  const known = before ?? noAgents;
+  return {
+    agents: {
+      calls: sumOf(known.calls, counted.calls),
+      tools: withEntries(known.tools, counted.tools, mostCounted.tools),
+      searches: sumOf(known.searches, counted.searches),
+      emptySearches: sumOf(known.emptySearches, counted.emptySearches),
+      queries: withEntries(known.queries, counted.queries, most.queries),
+      remarks: [...known.remarks, ...counted.remarks].slice(-mostCounted.remarks),
+    },
   };
 }
 

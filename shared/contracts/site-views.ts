@@ -10,8 +10,8 @@ export const viewBatchesKeptDays = 30;
 export const daysUntilCounted = 4;
 
 /** Limits of one day of one site in a batch, and of the texts in it. */
-export const mostCounted = { paths: 1_000, referrers: 200, queries: 300 };
-const longest = { path: 200, referrer: 100, query: 80 };
+export const mostCounted = { paths: 1_000, referrers: 200, queries: 300, tools: 20, remarks: 50 };
+const longest = { path: 200, referrer: 100, query: 80, tool: 40, remark: 500 };
 const mostInBatch = 1_000_000;
 
 const count = z.int().min(0).max(mostInBatch);
@@ -52,6 +52,27 @@ export const countedDaySchema = z.strictObject({
 
 export type CountedDay = z.infer<typeof countedDaySchema>;
 
+/** A remark of an agent about the documentation. `path`: the page that it is about. */
+const agentRemarkSchema = z.object({
+  message: z.string().min(1).max(longest.remark),
+  path: countedPath.optional(),
+  rating: z.enum(['up', 'down']).optional(),
+});
+export type AgentRemark = z.infer<typeof agentRemarkSchema>;
+
+/** Calls of agents (MCP) of one day, by tool, with the words of their searches. Lists have the most frequent entries; the newest remark is last. */
+const countedAgentsSchema = z.object({
+  calls: count,
+  tools: z.array(z.tuple([z.string().max(longest.tool), count])).max(mostCounted.tools),
+  searches: count,
+  /** Searches that found nothing. */
+  emptySearches: count,
+  /** Query, searches, searches that found nothing. */
+  queries: z.array(z.tuple([countedQuery, count, count])).max(mostCounted.queries),
+  remarks: z.array(agentRemarkSchema).max(mostCounted.remarks),
+});
+export type CountedAgents = z.infer<typeof countedAgentsSchema>;
+
 /** Identity of a host's process that counts. */
 export const countingSource = z.string().regex(/^[0-9A-Za-z]{16}$/, 'must be 16 letters or digits');
 
@@ -67,7 +88,8 @@ export const siteViewsRecordSchema = z.object({
   organization: organizationId,
   source: countingSource,
   sequence: z.int().min(1),
-  days: z.array(countedDaySchema.extend({ domain: domainSlug })).min(1),
+  /** `agents`: calls of agents, which gateways count. Records of earlier versions have none. */
+  days: z.array(countedDaySchema.extend({ domain: domainSlug, agents: countedAgentsSchema.optional() })).min(1),
 });
 
 export type SiteViewsRecord = z.infer<typeof siteViewsRecordSchema>;
@@ -83,6 +105,16 @@ const daySumsSchema = z.object({
   searches: sum,
   emptySearches: sum,
   queries: z.array(z.tuple([z.string(), sum, sum])),
+  agents: z
+    .object({
+      calls: sum,
+      tools: z.array(z.tuple([z.string(), sum])),
+      searches: sum,
+      emptySearches: sum,
+      queries: z.array(z.tuple([z.string(), sum, sum])),
+      remarks: z.array(agentRemarkSchema),
+    })
+    .optional(),
 });
 
 /**
@@ -135,17 +167,21 @@ export const dayOfViewsKey = (key: string): string => siteDayOfKey(key).day;
  * A query as it is counted: one line in lower case without spaces around it, cut to 80 characters. Words that may name a person or grant access, such
  * as addresses, long numbers and keys, are replaced by `…`. Undefined if nothing is left. Pure.
  */
-export function countedQueryOf(text: string): string | undefined {
+export const countedQueryOf = (text: string): string | undefined =>
+  withoutPrivateWords(text.slice(0, 1_000).toLowerCase(), longest.query);
+
+/** The text of a remark as it is stored: like a query, but with its capital letters and up to 500 characters. Pure. */
+export const remarkOf = (text: string): string | undefined => withoutPrivateWords(text.slice(0, 4_000), longest.remark);
+
+function withoutPrivateWords(text: string, most: number): string | undefined {
   const words = text
-    .slice(0, 1_000)
     .normalize('NFC')
-    .toLowerCase()
     .replaceAll(/[\u0000-\u001f\u007f\u2028\u2029]/g, ' ')
     .split(/\s+/)
     .filter((word) => word !== '')
     .map((word) => (isPrivate(word) ? '…' : word));
-  const query = words.join(' ').slice(0, longest.query).toWellFormed().trim();
-  return query === '' || /^[… ]+$/.test(query) ? undefined : query;
+  const kept = words.join(' ').slice(0, most).toWellFormed().trim();
+  return kept === '' || /^[… ]+$/.test(kept) ? undefined : kept;
 }
 
 const isPrivate = (word: string): boolean =>

@@ -27,6 +27,11 @@ export const errorTable = {
   exceeds_key: { status: 403, retry: false, sentence: 'A key cannot create a key with more rights than its own.' },
   origin_not_allowed: { status: 403, retry: false, sentence: 'The API key may not be used from this origin.' },
   plan_required: { status: 403, retry: false, sentence: 'Static export needs the enterprise plan.' },
+  method_not_allowed: {
+    status: 405,
+    retry: false,
+    sentence: 'This address does not accept the method. See the header "Allow".',
+  },
   not_found: { status: 404, retry: false, sentence: 'The organization has nothing with this name or id.' },
   not_completed: {
     status: 409,

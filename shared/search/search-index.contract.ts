@@ -297,6 +297,42 @@ export function searchIndexContract(
       expect(await index.findPage(scope, 'nowhere', ['staff'])).toBeUndefined();
     });
 
+    test('pages are listed in their order for the groups of a reader, in parts, also in a version that reuses some', async () => {
+      const own = { ...scope, contentVersion: 'listed' };
+      const names = ['a/1', 'a/2', 'a%b', 'ab', 'b', 'é', 'z'];
+      await fill(index, own, [
+        ...names.map((path) => page(path, path.toUpperCase(), 'Words.')),
+        page('a/secret', 'Secret', 'Words.', { groups: ['staff', 'board'] }),
+      ]);
+      const listed = async (under: string, groups: readonly string[], limit = 3, of = own) => {
+        const paths: string[] = [];
+        for (let after = ''; ; after = paths.at(-1) ?? '') {
+          const some = await index.pagesAfter(of, { after, under, limit }, groups);
+          paths.push(...some.map(({ path }) => path));
+          if (some.length < limit) return paths;
+        }
+      };
+      const sorted = ['a%b', 'a/1', 'a/2', 'ab', 'b', 'z', 'é'];
+      expect(await listed('', [])).toEqual(sorted);
+      expect(await listed('', ['sales'], 1)).toEqual(sorted);
+      expect(await listed('a/', ['staff', 'board'])).toEqual(['a/1', 'a/2', 'a/secret']);
+      expect(await listed('a%', [])).toEqual(['a%b']);
+      expect(await listed('nowhere/', ['staff'])).toEqual([]);
+      const later = { ...scope, contentVersion: 'listed-later' };
+      const build = await index.startBuild(later, { from: own.contentVersion });
+      const taken = [...build.known.keys()].filter((path) => path !== 'ab' && path !== 'b');
+      await build.keep(taken);
+      await build.add(['b', 'c'].map((path) => page(path, 'Later', 'Other words.')));
+      await build.commit();
+      expect(await listed('', [], 3, later)).toEqual(
+        [...taken.filter((path) => path !== 'a/secret'), 'b', 'c'].sort((a, b) => (a < b ? -1 : 1)),
+      );
+      expect(await index.pagesAfter(later, { after: 'a/2', under: '', limit: 1 }, [])).toMatchObject([
+        { markdown: expect.stringMatching(/^# /) },
+      ]);
+      expect(await index.pagesAfter(scopeOf('acme', 'cv_none'), { after: '', under: '', limit: 1 }, [])).toEqual([]);
+    });
+
     test('a page is stored for agents and for people, also in a later version that reuses it', async () => {
       const own = { ...scope, contentVersion: 'read-by-both' };
       await fill(index, own, [

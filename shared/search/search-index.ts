@@ -28,6 +28,11 @@ export type SearchIndex = {
   /** Returns a page; undefined when there is no such page, or its groups are not among the given ones. */
   findPage(scope: SearchScope, path: string, groups: readonly string[]): Promise<FoundPage | undefined>;
   /**
+   * The next pages that the groups may see, sorted by the bytes of their paths. The pages of an answer are of one build; a page whose groups are not among
+   * the given ones is left out and does not count for the limit. Empty after the last page, and when the version is not indexed.
+   */
+  pagesAfter(scope: SearchScope, range: PageRange, groups: readonly string[]): Promise<FoundPage[]>;
+  /**
    * Begins to add vectors of this model to the passages of an indexed version; undefined when all have them, or when it is not indexed.
    * Absent if the engine stores no vectors. Searches are unchanged until `commit`, which may be called after adding only some vectors.
    * Replacing the version keeps vectors of texts that it still has.
@@ -107,6 +112,9 @@ export type SearchFilter = {
   groups?: readonly string[] | undefined;
   tag?: string | undefined;
 };
+
+/** `after`: the path after which the pages begin; '' for the first. `under`: the beginning of their paths, such as `guides/`; '' for all. */
+export type PageRange = { after: string; under: string; limit: number };
 
 export type FoundPage = {
   path: string;

@@ -14,7 +14,8 @@ import { sqliteSearchIndex } from '#shared/search/sqlite/sqlite-search-index.ts'
 import { type ServiceParts, serviceToken } from '../support/gateway-harness.ts';
 import { type MemoryBus, memoryBus } from '../support/memory-bus.ts';
 
-const contentVersion = `cv_${'0'.repeat(32)}`;
+export const testContent = `cv_${'0'.repeat(32)}`;
+const contentVersion = testContent;
 const scope = { organization: 'acme', domain: 'docs', contentVersion };
 
 export const page = (
@@ -67,7 +68,13 @@ export type AssistantHarness = {
   close(): Promise<void>;
 };
 
-type HarnessOptions = { logger?: Logger; answerTimeoutMs?: number; budgetBytes?: number; morePages?: SearchPage[] };
+type HarnessOptions = {
+  logger?: Logger;
+  answerTimeoutMs?: number;
+  budgetBytes?: number;
+  morePages?: SearchPage[];
+  replacedPages?: SearchPage[];
+};
 
 /** The assistant that a test's gateway calls, as an argument of `gatewayHarness`. */
 export const assistantBehind =
@@ -86,12 +93,13 @@ export async function startAssistantHarness(
     answerTimeoutMs = 60_000,
     budgetBytes = 1_000_000,
     morePages = [],
+    replacedPages,
   }: HarnessOptions = {},
 ): Promise<AssistantHarness> {
   const folder = await mkdtemp(join(tmpdir(), 'bindery-assistant-'));
   const searchIndex = sqliteSearchIndex(join(folder, 'search'));
   const build = await searchIndex.startBuild(scope);
-  await build.add([...pages, ...morePages]);
+  await build.add(replacedPages ?? [...pages, ...morePages]);
   await build.commit();
   const now = new Date().toISOString();
   const { organization, domain } = scope;

@@ -55,7 +55,7 @@ const floors = [
   ['embedding'],
   ['search'],
   ['docs'],
-  ['timeline'],
+  ['timeline', 'mcp'],
 ];
 
 const floorsText = floors.map((rooms) => rooms.join(', ')).join(' < ');

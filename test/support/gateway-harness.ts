@@ -10,6 +10,8 @@ import { buildGateway } from '#services/gateway/build-gateway.ts';
 import { gatewaySettings } from '#services/gateway/config.ts';
 import type { GatewayContext, SeenAnswer } from '#services/gateway/context.ts';
 import { cachedOrganizations } from '#services/gateway/directory/organizations.ts';
+import { agentCounts } from '#services/gateway/discovery/agent-counts.ts';
+import { siteOutlines } from '#services/gateway/discovery/site-outlines.ts';
 import { jobStatusFeed } from '#services/gateway/exports/job-status-feed.ts';
 import { siteReaders } from '../../services/gateway/sites/site-readers.ts';
 import { sitesFeed } from '#services/gateway/sites/sites-feed.ts';
@@ -94,6 +96,8 @@ export async function gatewayHarness(
     keyUses: keyUses(bus.keyUses, clock, logger),
     jobStatusFeed: jobStatusFeed(bus.liveUpdates, logger),
     sitePages: sitePages(objectStore),
+    siteOutlines: siteOutlines(objectStore),
+    agentCounts: agentCounts(bus, clock, logger),
     sitesBase: config.sitesBase,
     sitesFeed: sites,
     siteReaders: siteReaders(organizations, sites),
@@ -121,6 +125,7 @@ export async function gatewayHarness(
       await app.close();
       await projections;
       await context.keyUses.close();
+      await context.agentCounts.close();
       await context.rateLimiter.close();
       await services?.close();
       await objectStore.close();

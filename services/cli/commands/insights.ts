@@ -28,16 +28,17 @@ type Looks = { width: number; paint: Paint };
 
 /** Questions of readers, for a terminal: sums, then questions without an answer, pages, and answers that were rated down, with bars. Pure. */
 export function insightsText(insights: Insights, looks: Looks): string {
-  const { domain, from, to, questions, ratings, unanswered, pages, ratedDown, days } = insights;
+  const { domain, from, to, questions, ratings, unanswered, pages, ratedDown, days, agents } = insights;
   const { paint } = looks;
   const title = `${domain}, ${from} to ${to}`;
-  if (questions.total === 0) return `${title}: nobody asked anything.`;
+  if (questions.total === 0 && agents.calls === 0) return `${title}: nobody asked anything.`;
   const sums = [
     counted(questions.total, 'question'),
     `${formatNumber(questions.answered)} answered`,
     `${formatNumber(questions.unanswered)} not in the documentation`,
     ...(questions.unfinished === 0 ? [] : [`${formatNumber(questions.unfinished)} cut off`]),
     `${formatNumber(ratings.up)} up, ${formatNumber(ratings.down)} down`,
+    ...(agents.calls === 0 ? [] : [`${counted(agents.calls, 'call')} of agents`]),
   ].join(' · ');
   const sections = [
     section(
@@ -61,6 +62,17 @@ export function insightsText(insights: Insights, looks: Looks): string {
     list(
       'Answers that were rated down',
       ratedDown.map(({ question, comment }) => (comment === undefined ? question : `${question} — “${comment}”`)),
+      looks,
+    ),
+    section(
+      'What agents looked for',
+      agents.queries.map(({ query, searches, empty }) => [searches, query, noteOf(empty, 'without a result')]),
+      'blue',
+      looks,
+    ),
+    list(
+      'Remarks of agents',
+      agents.remarks.map(({ message, path }) => (path === undefined ? message : `${path}: ${message}`)),
       looks,
     ),
   ];

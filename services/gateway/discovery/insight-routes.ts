@@ -12,6 +12,8 @@ import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import { askBus } from '../ask-bus.ts';
 import type { GatewayContext } from '../context.ts';
 import { publicRoute } from '../public-route.ts';
+import { addDays } from '../sites/view-routes.ts';
+import { agentSums } from './sum-agents.ts';
 import { sumInsights } from './sum-insights.ts';
 import { questionsOf } from './sum-questions.ts';
 
@@ -35,7 +37,9 @@ export const insightRoutes = [
       const wanted = lastDays(context.clock.now(), days);
       const figures = await figuresOf(context, organization, domain.slug, wanted);
       const [from = '', to = from] = [wanted[0], wanted.at(-1)];
-      return { domain: domain.slug, from, to, ...sumInsights(figures, limit) };
+      const agents = agentSums();
+      await addDays(context, organization, domain.slug, { from, to }, (day) => agents.add(day));
+      return { domain: domain.slug, from, to, ...sumInsights(figures, limit), agents: agents.result(limit) };
     },
   ),
   publicRoute(

@@ -5,7 +5,7 @@ import { type InsightFigures, sumFigures } from '#shared/contracts/insights.ts';
 export function sumInsights(
   days: readonly { day: string; figures: InsightFigures }[],
   limit: number,
-): Omit<Insights, 'domain' | 'from' | 'to'> {
+): Omit<Insights, 'domain' | 'from' | 'to' | 'agents'> {
   const {
     questions: total,
     answered,

@@ -17,6 +17,8 @@ export type SitesFeed = {
   siteOfHost(host: string): Promise<ServedSite | undefined>;
   /** The live site of a domain, without its previews. Rejects as `events` does. */
   liveSite(organization: string, domain: string): Promise<ServedSite | undefined>;
+  /** The live sites, without previews, that have this host name or else are of a domain with this name. Rejects as `events` does. */
+  liveSitesNamed(name: string): Promise<ServedSite[]>;
   /** Calls `listener` at each change of a domain's site, until the returned function is called. `key` is the key of the site's document. */
   onChange(key: string, listener: (document: SiteDocument) => void): () => void;
   /** The same for the sites of all domains of an organization. */
@@ -145,6 +147,13 @@ export function sitesFeed(
     async liveSite(organization, domain) {
       await ready();
       return known.get(siteKey(organization, domain))?.get(`${organization}/${domain}`);
+    },
+    async liveSitesNamed(name) {
+      await ready();
+      const ofHost = hosts.get(name);
+      if (ofHost !== undefined) return ofHost.label === undefined ? [ofHost] : [];
+      const ofDomain = [...known.values()].flatMap((sites) => [...sites.values()]);
+      return ofDomain.filter(({ domain, label }) => domain === name && label === undefined);
     },
     onChange,
     onChangeOfAny: (organization, listener) => onChange(anyOf(organization), listener),

@@ -8,7 +8,7 @@ export type ViewedDay = { day: string; document: SiteViewsDocument };
 const mostNames = 20_000;
 
 /** Sums by name. The limit bounds the memory even if each day of a year has other names. */
-function sumsByName() {
+export function sumsByName() {
   let sums = new Map<string, [number, number]>();
   const sorted = () => [...sums].sort(([a, [one]], [b, [other]]) => other - one || (a < b ? -1 : 1));
   return {
@@ -100,4 +100,4 @@ export function readerSums() {
   };
 }
 
-const sumOf = (a: number, b: number): number => Math.min(a + b, Number.MAX_SAFE_INTEGER);
+export const sumOf = (a: number, b: number): number => Math.min(a + b, Number.MAX_SAFE_INTEGER);

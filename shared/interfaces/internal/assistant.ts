@@ -11,6 +11,7 @@ import {
   threadAnswerSchema,
   v1MessageBodySchema,
 } from '#shared/interfaces/http/assistant.ts';
+import { foundLinesSchema, lineSearchSchema } from './line-search.ts';
 import { internalCall } from './internal-call.ts';
 
 const answerWithinMs = 30_000;
@@ -93,6 +94,14 @@ export const assistant = {
     body: pageBodySchema,
     answer: pageAnswerSchema,
     errors: ['invalid_json', 'invalid_request', 'not_found'],
+  }),
+  /** Finds lines of pages' Markdown, which agents ask for. */
+  findLines: internalCall({
+    ...base,
+    path: '/internal/find',
+    body: lineSearchSchema,
+    answer: foundLinesSchema,
+    errors: ['invalid_json', 'invalid_request'],
   }),
   feedback: internalCall({
     ...base,

@@ -32,6 +32,7 @@ import {
 import { startElasticsearchVectors } from '#shared/search/vectors/elasticsearch-vectors.ts';
 import { fields } from '#shared/search/ranking/rank-passages.ts';
 import {
+  type FoundPage,
   type FoundPassage,
   type SearchFilter,
   type SearchIndex,
@@ -289,8 +290,31 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
       if (page?.kind !== 'page') return undefined;
       const allowed = new Set([everyone, ...groups.map(groupKey)]);
       if (!page.filters.groups.some((group) => allowed.has(group))) return undefined;
-      const { title, language, version, markdown, peoplesMarkdown = markdown } = page.page;
-      return { path, title, language, version, markdown, peoplesMarkdown };
+      return shownPage(page);
+    },
+    async pagesAfter(scope, { after, under, limit }, groups) {
+      const index = whole.until(deadlineOf(withinMs));
+      const pages = await onOneBuild(index, checkScope(scope), async (version) => {
+        const { hits } = await searchDocuments<PageDocument>(index, version, 'list pages', withinMs, {
+          size: limit,
+          query: {
+            bool: {
+              filter: [
+                ...buildFilter(version, 'page'),
+                { terms: { 'filters.groups': [everyone, ...groups.map(groupKey)] } },
+                ...(under === '' ? [] : [{ prefix: { 'filters.path': under } }]),
+              ],
+            },
+          },
+          sort: [{ 'filters.path': 'asc' }],
+          ...(after === '' ? {} : { search_after: [exact(after)] }),
+        });
+        const found = hits.hits.flatMap(({ _source }) =>
+          _source?.kind === 'page' && isOf(scope, _source) ? [shownPage(_source)] : [],
+        );
+        return { ids: [], result: () => found };
+      });
+      return pages ?? [];
     },
     // OpenSearch has vectors in another plug-in, with different mappings and queries.
     ...(settings.product === 'elasticsearch' && {
@@ -342,6 +366,11 @@ export function elasticsearchSearchIndex(settings: ElasticsearchSettings): Searc
     }
   }
 }
+
+const shownPage = ({ page }: PageDocument): FoundPage => {
+  const { path, title, language, version, markdown, peoplesMarkdown = markdown } = page;
+  return { path, title, language, version, markdown, peoplesMarkdown };
+};
 
 type StoredDocument = VersionDocument | PageDocument | PassageDocument;
 

@@ -6,6 +6,7 @@ import { unpackCounts } from '#shared/search/ranking/packed-counts.ts';
 import type { Candidate, CandidatePage } from '#shared/search/ranking/rank-passages.ts';
 import {
   type FoundPage,
+  type PageRange,
   type SearchFacets,
   type SearchFilter,
   type SearchQuery,
@@ -22,6 +23,9 @@ import { synonymsOf } from '#shared/search/ranking/synonyms.ts';
 type SqliteCandidate = Candidate & { id: number };
 type SqlitePage = FoundPage & { groups: string[] };
 
+/** The page without its groups, which readers do not get. */
+export const shownPage = ({ groups: _, ...page }: SqlitePage): FoundPage => page;
+
 /** Number of sets of groups whose link counts are cached for a file. */
 const keptReaders = 8;
 /** Number of the vocabulary's first terms that are compared with a word that no page has. The largest real sites have fewer. */
@@ -35,6 +39,7 @@ export type SqlitePassages = {
   facets: SearchFacets;
   engine: PassageEngine<SqliteCandidate>;
   page(path: string): SqlitePage | undefined;
+  pagesAfter(range: PageRange, groups: readonly string[]): FoundPage[];
   /** True if the whole file is undamaged. Reads all of it. */
   isSound(): boolean;
   close(): void;
@@ -96,6 +101,10 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices, kept:
   );
   const pageByPath = db.prepare(
     'SELECT path, title, language, version, groups, markdown, coalesce(peoples_markdown, markdown) AS peoples FROM pages WHERE path = ?',
+  );
+  const nextPages = db.prepare(
+    `SELECT p.path, p.title, p.language, p.version, p.groups, p.markdown, coalesce(p.peoples_markdown, p.markdown) AS peoples FROM pages p
+     WHERE p.path > :after AND substr(p.path, 1, length(:under)) = :under AND ${isVisible('p')} ORDER BY p.path LIMIT :limit`,
   );
   const find = db.prepare(
     `SELECT words.rowid AS id FROM words JOIN pages p ON p.id = words.rowid >> 16
@@ -185,18 +194,19 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices, kept:
     return nearestIn(matrix, meaning.vector, (id) => pages.has(pageOfPassage(id)));
   }
 
+  const pageOf = (row: Record<string, unknown>): SqlitePage => ({
+    path: String(row['path']),
+    title: String(row['title']),
+    language: optional(row['language']),
+    version: optional(row['version']),
+    markdown: String(row['markdown']),
+    peoplesMarkdown: String(row['peoples']),
+    groups: JSON.parse(String(row['groups'])) as string[],
+  });
+
   const page: SqlitePassages['page'] = (path) => {
     const row = pageByPath.get(path);
-    if (!row) return undefined;
-    return {
-      path,
-      title: String(row['title']),
-      language: optional(row['language']),
-      version: optional(row['version']),
-      markdown: String(row['markdown']),
-      peoplesMarkdown: String(row['peoples']),
-      groups: JSON.parse(String(row['groups'])) as string[],
-    };
+    return row && pageOf(row);
   };
 
   const groups = db.prepare('SELECT expressions FROM synonyms ORDER BY rowid').all();
@@ -310,6 +320,8 @@ function readable(db: DatabaseSync, state: string, matrices: KeptMatrices, kept:
     facets,
     engine,
     page,
+    pagesAfter: ({ after, under, limit }, ofReader) =>
+      nextPages.all({ after, under, limit, groups: JSON.stringify(ofReader) }).map((row) => shownPage(pageOf(row))),
     isSound: () => isSound(db),
     close() {
       matrices.delete(db);

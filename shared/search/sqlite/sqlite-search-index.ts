@@ -14,6 +14,7 @@ import {
   isSoundFile,
   isStorageFailure,
   openSqlitePassages,
+  shownPage,
   type SqlitePassages,
   unavailable,
 } from './sqlite-passages.ts';
@@ -128,9 +129,9 @@ export function sqliteSearchIndex(folder: string): SearchIndex {
       withPassages(scope, (passages): FoundPage | undefined => {
         const page = passages?.page(path);
         if (!page || (page.groups.length > 0 && !page.groups.some((group) => groups.includes(group)))) return undefined;
-        const { title, language, version, markdown, peoplesMarkdown } = page;
-        return { path, title, language, version, markdown, peoplesMarkdown };
+        return shownPage(page);
       }),
+    pagesAfter: (scope, range, groups) => withPassages(scope, (passages) => passages?.pagesAfter(range, groups) ?? []),
     async startVectors(scope, model) {
       const file = fileOf(scope);
       try {
