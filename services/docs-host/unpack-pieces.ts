@@ -6,10 +6,11 @@ import { bundlePiecesSchema } from '#shared/contracts/stored-objects.ts';
 import { manifestPath } from '#shared/export/bundle/verify-bundle.ts';
 import { jsonIn, sha256Of } from '#shared/runtime/canonical-json.ts';
 import { BundleRefused } from './bundle-refused.ts';
-import { type NewContent, type PartedBytes, readContent, type StoredBytes } from './content-folder.ts';
+import { contentFile, type NewContent, type PartedBytes, type StoredBytes } from './content-folder.ts';
 import type { EarlierVersion } from './earlier-version.ts';
 import type { HeldPieces, PieceContents } from './held-pieces.ts';
 import { type BundleRange, type Piece, placesOfPieces } from './piece-ranges.ts';
+import { readWhole } from './read-whole.ts';
 import { type TarEntries, tarEntries } from './tar-entries.ts';
 
 /** Packed bytes of a bundle in a file: its ranges one after the other, or the whole archive. */
@@ -119,8 +120,7 @@ export async function unpackPieces(
       if (known !== undefined && 'parts' in known && entries.place() === 'inside') {
         inflater.reset();
         files.keepParts(known.parts);
-        for (const part of known.parts)
-          for await (const raw of readContent(contentFolder, part) as AsyncIterable<Buffer>) await take(raw);
+        for (const { sha256, size } of known.parts) await take(await readWhole(contentFile(contentFolder, sha256), size));
       } else await inflate(piece, places[index] ?? 0);
       const contents = await files.endPiece(entries);
       if (contents !== undefined) held.set(piece[1], contents);
