@@ -128,6 +128,8 @@ function serviceEnvironment(
     BINDERY_LINK_SIGNER_URL: internalUrl('link-signer'),
     BINDERY_ASSISTANT_URL: internalUrl('assistant'),
     BINDERY_PROJECTOR_URL: internalUrl('projector'),
+    BINDERY_ORCHESTRATOR_URL: internalUrl('orchestrator'),
+    BINDERY_HOUSEKEEPER_URL: internalUrl('housekeeper'),
     ...allocatorSettings,
     BINDERY_RENDERER_SLOTS: String(plan.rendererSlots),
   };

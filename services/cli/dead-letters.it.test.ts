@@ -20,7 +20,7 @@ import { leadingOrchestrator } from '../../test/support/leading-orchestrator.ts'
 import { runProjections } from '../../test/support/run-projections.ts';
 import { startTestBus, type TestBus } from '../../test/support/start-bus.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
-import { type LetterStores, settleLetter } from './settle-letter.ts';
+import { type LetterStores, settleLetter } from '#shared/messaging/queue/settle-letter.ts';
 import { rebuildProjection } from './commands/projections.ts';
 
 const mainFile = fileURLToPath(new URL('main.ts', import.meta.url));

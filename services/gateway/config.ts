@@ -57,6 +57,8 @@ export const gatewaySettings = {
   linkSignerToken: callTokenSetting('gateway', 'link-signer'),
   assistantToken: callTokenSetting('gateway', 'assistant'),
   projectorToken: optionalCallTokenSetting('gateway', 'projector'),
+  orchestratorToken: optionalCallTokenSetting('gateway', 'orchestrator'),
+  housekeeperToken: optionalCallTokenSetting('gateway', 'housekeeper'),
   host: setting('BINDERY_HOST', z.string().default('127.0.0.1'), 'address that the gateway listens on'),
   port: setting('BINDERY_PORT', portNumber.default(8080), 'port that the gateway listens on; 0: a free one'),
   /** Address and port of health and metrics, which are not for clients. */
@@ -137,6 +139,16 @@ export const gatewaySettings = {
     'BINDERY_PROJECTOR_URL',
     serviceUrl('projector').optional(),
     'address of the projector, which the gateway asks to verify logs',
+  ),
+  orchestratorUrl: setting(
+    'BINDERY_ORCHESTRATOR_URL',
+    serviceUrl('orchestrator').optional(),
+    'address of the orchestrator, which the gateway asks about queues and workers for the operator',
+  ),
+  housekeeperUrl: setting(
+    'BINDERY_HOUSEKEEPER_URL',
+    serviceUrl('housekeeper').optional(),
+    'address of the housekeeper, which the gateway asks about dead letters and removable objects for the operator',
   ),
   assistantPerHour: limit('BINDERY_LIMIT_ASSISTANT_PER_HOUR', 10_000, 'assistant requests of an organization per hour'),
   assistantPerAddressPerDay: setting(

@@ -103,6 +103,7 @@ const samples = () => ({
   host: 'docs.localhost',
   threadId: `th_${'0'.repeat(22)}`,
   label: 'v1',
+  letter: 'projector.EXPORTS.7',
 });
 
 const declarations = publicRoutes.map(({ declaration }) => declaration);

@@ -404,6 +404,8 @@ const addressSettings = {
   'link-signer': ['linkSignerUrl', 'linkSignerToken'],
   assistant: ['assistantUrl', 'assistantToken'],
   projector: ['projectorUrl', 'projectorToken'],
+  orchestrator: ['orchestratorUrl', 'orchestratorToken'],
+  housekeeper: ['housekeeperUrl', 'housekeeperToken'],
 } as const;
 
 function addressOf({ config }: GatewayContext, { service }: InternalCall): ServiceAddress {

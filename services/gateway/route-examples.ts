@@ -45,6 +45,19 @@ const content = {
   searched: contentVersion,
   versions: [{ contentVersion, publishedAt: time, pages: 42, labels: ['v2'], latest: true, searched: true }],
 };
+const deadLetter = {
+  id: 'projector.EXPORTS.7',
+  service: 'projector',
+  stream: 'EXPORTS',
+  subject: 'exports.acme.se_4hT9bQ2wLx7VnZ0kRc5YmD.log',
+  sequence: 7,
+  state: 'aside',
+  cause: 'poison',
+  reason: 'The document is too large to be stored.',
+  isOrdered: true,
+  setAsideAt: time,
+};
+const decision = { by: 'ada@acme.com', why: 'the projector is repaired', at: time };
 const onContent = { domain: 'docs', contentVersion };
 
 const verifiedHead = { subject: 'directory.acme.log', revision: 12, commitId: 'c_5TqLx2', hash: hash('c') };
@@ -245,6 +258,61 @@ const examples: Readonly<Record<string, RouteExample>> = {
           problems: [{ part: 'assistant', reason: 'nothing listens at 10.0.0.7:8083' }],
         },
       ],
+    },
+  },
+  readWork: {
+    answer: {
+      queues: [
+        { queue: 'bundle', service: 'bundler', pending: 0, inFlight: 1, redelivered: 0 },
+        { queue: 'render-3f2a', service: 'page-renderer', pending: 2, inFlight: 4, redelivered: 1 },
+      ],
+      leases: [{ role: 'orchestrator', holder: 'orchestrator-7dPq2mXw' }],
+      activeExports: 2,
+      workers: [
+        {
+          service: 'page-renderer',
+          instance: 'page-renderer-Tn5vB8sK',
+          rendererVersion: '3f2a',
+          slots: 4,
+          freeSlots: 3,
+          draining: false,
+          tasks: [{ jobId, organization: 'acme', work: 'chunk', chunk: 3, attempt: 1, since: time }],
+        },
+      ],
+      problems: [],
+    },
+  },
+  listDeadLetters: { query: { limit: 50 }, answer: { deadLetters: [deadLetter], unreadable: [] } },
+  readDeadLetter: {
+    params: { letter: deadLetter.id },
+    answer: {
+      ...deadLetter,
+      attempts: 1,
+      message: { text: '{\n  "type": "ExportRequested"\n}', sizeBytes: 26, isCut: false },
+      waiting: 2,
+      history: [{ outcome: 'set-aside', at: time, reason: deadLetter.reason }],
+      problems: [],
+    },
+  },
+  retryDeadLetter: {
+    params: { letter: deadLetter.id },
+    body: { why: 'the projector is repaired' },
+    answer: { id: deadLetter.id, outcome: 'retried', decision: { ...decision, action: 'retry' }, already: false },
+  },
+  dropDeadLetter: {
+    params: { letter: deadLetter.id },
+    query: { why: 'the export was cancelled' },
+    answer: { id: deadLetter.id, outcome: 'dropped', decision: { ...decision, action: 'drop' }, already: false },
+  },
+  previewHousekeeping: {
+    query: { limit: 50 },
+    answer: {
+      countedAt: time,
+      totals: { objects: [{ kind: 'bundles', objects: 3, bytes: 4_200_000 }], contents: 1 },
+      organizations: [
+        { organization: 'acme', objects: [{ kind: 'bundles', objects: 3, bytes: 4_200_000 }], contents: 1 },
+      ],
+      notJudged: [],
     },
   },
   changeOrganization: { params: { org: 'acme' }, body: { plan: 'enterprise' }, answer: organization },

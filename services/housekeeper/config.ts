@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { callTokenSetting, serviceSettings } from '#shared/service/common-settings.ts';
+import { callTokenSetting, optionalCallTokenSetting, serviceSettings } from '#shared/service/common-settings.ts';
 import { objectStoreSettings } from '#shared/storage/open-object-store.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 
@@ -16,6 +16,7 @@ export const retentionSettings = {
 export const housekeeperSettings = {
   ...serviceSettings('housekeeper'),
   publisherToken: callTokenSetting('housekeeper', 'publisher'),
+  gatewayToken: optionalCallTokenSetting('gateway', 'housekeeper'),
   ...retentionSettings,
   publisherUrl: setting(
     'BINDERY_PUBLISHER_URL',

@@ -5,15 +5,18 @@ import { dayMs, hourMs } from '#shared/runtime/time-and-ids.ts';
 import type { HousekeeperConfig } from './config.ts';
 import type { HousekeeperContext } from './context.ts';
 import { endContentBy } from './end-contents.ts';
+import { housekeeperApp } from './housekeeper-app.ts';
 import { type ChoreOutcome, choresOf, keepHouse } from './keep-house.ts';
 import { keptJobsIn } from './kept-jobs.ts';
+import { dryRound } from './preview-sweep.ts';
+import { sweepPreviews } from './sweep-previews.ts';
 
 export { housekeeperSettings as settings } from './config.ts';
 
 /** Removes objects and versions that are no longer needed, while it holds the lease; until then it waits as a spare. */
 export function start(config: HousekeeperConfig): Promise<Running> {
   return startService('housekeeper', config, async (service) => {
-    const { bus, objectStore, logger, instance, metrics, random } = service;
+    const { bus, objectStore, clock, logger, instance, metrics, random } = service;
     const context: HousekeeperContext = {
       ...service,
       keptJobs: keptJobsIn(bus, objectStore),
@@ -41,6 +44,15 @@ export function start(config: HousekeeperConfig): Promise<Running> {
     };
     const role = { leases: bus.leases, role: 'housekeeper', holder: instance, logger };
     const keeping = leadByTurns(role, (signal) => keepHouse(house, signal), service.stopping);
-    return { drain: () => keeping };
+    const callerTokens = { gateway: config.gatewayToken };
+    const previews = sweepPreviews((signal) => dryRound(context, signal), clock, service.stopping);
+    const letters = { letters: bus.deadLetters, logs: bus.storedMessages };
+    return {
+      app: (health) => housekeeperApp({ letters, previews, clock, random }, { ...health, callerTokens, logger }),
+      async drain() {
+        await keeping;
+        await previews.ended();
+      },
+    };
   });
 }

@@ -1,8 +1,9 @@
-import { serviceSettings } from '#shared/service/common-settings.ts';
+import { optionalCallTokenSetting, serviceSettings } from '#shared/service/common-settings.ts';
 import { type ConfigOf, setting, wholeNumber } from '#shared/runtime/config.ts';
 
 export const orchestratorSettings = {
   ...serviceSettings('orchestrator'),
+  gatewayToken: optionalCallTokenSetting('gateway', 'orchestrator'),
   taskLostAfterSeconds: setting(
     'BINDERY_TASK_LOST_AFTER_SECONDS',
     wholeNumber(1, 600).default(30),

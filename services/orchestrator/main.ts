@@ -6,6 +6,7 @@ import type { OrchestratorConfig } from './config.ts';
 import type { OrchestratorContext } from './context.ts';
 import { lead } from './lead.ts';
 import { measureExports } from './measure-exports.ts';
+import { orchestratorApp } from './orchestrator-app.ts';
 import { planMaker } from './plan-maker.ts';
 import { workerPool } from './worker-pool.ts';
 
@@ -43,7 +44,9 @@ export function start(config: OrchestratorConfig): Promise<Running> {
     ];
     const role = { leases: bus.leases, role: 'orchestrator', holder: instance, logger };
     const leading = leadByTurns(role, (signal) => lead(context, signal), stopping);
+    const callerTokens = { gateway: config.gatewayToken };
     return {
+      app: (health) => orchestratorApp(context, { ...health, callerTokens, logger }),
       async drain() {
         await leading;
         for (const end of unwatch) end();

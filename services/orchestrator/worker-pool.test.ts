@@ -72,3 +72,24 @@ test('a worker that was heard before the clock was set back is gone when it says
   expect(pool.holds('t')).toBe(false);
   expect(pool.liveSlots()).toBe(8);
 });
+
+test('a task is held since its worker says so, or since the first report that had it', () => {
+  const { pool, pass, hear } = poolAt();
+  const since = () => pool.workers().flatMap(({ tasks }) => tasks.map((task) => [task.taskId, task.since.getTime()]));
+  pass(10_000);
+  hear('old', { tasks: ['one'] });
+  pass(1_000);
+  hear('old', { tasks: ['one', 'two'] });
+  hear('new', { tasks: ['three'], heldMs: [9_000] });
+  expect(since()).toEqual([
+    ['three', 2_000],
+    ['one', 10_000],
+    ['two', 11_000],
+  ]);
+  pass(1_000);
+  hear('old', { tasks: ['two'] });
+  hear('old', { tasks: ['one'] });
+  pass(3_000);
+  // The other worker is gone. A task that comes back is held since then.
+  expect(since()).toEqual([['one', 12_000]]);
+});

@@ -14,13 +14,20 @@ export type WorkerPool = {
   liveSlots(rendererVersion?: string): number;
   hasFreeSlot(rendererVersion?: string): boolean;
   holds(taskId: string): boolean;
+  /** The live workers, by name, each with the time since which it has had each of its tasks. */
+  workers(): LiveWorker[];
   /** The renderer version to pin for a new job: our own if a worker has it, else the one with the most slots, else our own. */
   chooseVersion(own: string): string;
 };
 
+/** `since`: the time of the first report that had a task, for workers of a version that does not say how long they have had it. */
+type Heard = { report: PresenceReport; heardAt: number; since: ReadonlyMap<string, number> };
+
+export type LiveWorker = { report: PresenceReport; tasks: { taskId: string; since: Date }[] };
+
 export function workerPool(clock: Clock): WorkerPool {
   /** Ordered by the time of the last report, the oldest first. */
-  const heard = new Map<string, { report: PresenceReport; heardAt: number }>();
+  const heard = new Map<string, Heard>();
   /** Slots of live workers that take tasks, by renderer version; `any` has the sum over all versions. */
   const slots = new Map<string, { all: number; free: number }>();
   /** Number of workers that hold a task: two while it moves from one to another. */
@@ -59,8 +66,14 @@ export function workerPool(clock: Clock): WorkerPool {
 
   return {
     heard: (report) => {
+      const before = heard.get(report.instance)?.since;
       forget(report.instance);
-      heard.set(report.instance, { report, heardAt: clock.now().getTime() });
+      const heardAt = clock.now().getTime();
+      const since = report.tasks.map((taskId, at): [string, number] => {
+        const heldMs = report.heldMs?.[at];
+        return [taskId, heldMs === undefined ? (before?.get(taskId) ?? heardAt) : heardAt - heldMs];
+      });
+      heard.set(report.instance, { report, heardAt, since: new Map(since) });
       count(report, 1);
     },
     liveSlots: (rendererVersion = any) => of(rendererVersion).all,
@@ -68,6 +81,15 @@ export function workerPool(clock: Clock): WorkerPool {
     holds: (taskId) => {
       live();
       return held.has(taskId);
+    },
+    workers: () => {
+      live();
+      return [...heard.values()]
+        .map(({ report, since }) => ({
+          report,
+          tasks: [...since].map(([taskId, time]) => ({ taskId, since: new Date(time) })),
+        }))
+        .toSorted((one, other) => (one.report.instance < other.report.instance ? -1 : 1));
     },
     chooseVersion: (own) => {
       if (of(own).all > 0) return own;

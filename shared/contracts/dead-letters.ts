@@ -8,7 +8,7 @@ import { timestamp } from './identifiers.ts';
 const letterDecisionSchema = z.object({
   id: z.string().min(1),
   action: z.enum(['retry', 'drop']),
-  /** The operator's user and machine: `anna@ops-1`. */
+  /** The operator's user and machine (`anna@ops-1`), the name of a person at the console, or `operator` for the operator's token. */
   by: z.string().min(1).max(200),
   why: z.string().min(1).max(1_000),
   at: timestamp,

@@ -59,6 +59,8 @@ export const presenceReportSchema = z.object({
   freeSlots: z.int().min(0),
   /** `taskId`s of tasks in flight. */
   tasks: z.array(z.string()),
+  /** Time for which this worker has had each of the tasks, in milliseconds, in the same order. Earlier versions leave it out. */
+  heldMs: z.array(z.int().min(0)).optional(),
   /** True if the worker is stopping and takes no new task. */
   draining: z.boolean(),
 });

@@ -27,6 +27,7 @@ import type { EventLog, FactLog } from '#shared/messaging/log/event-log.ts';
 import type { Leases } from './leases.ts';
 import type { BucketMark, DocumentStore, ReadModels } from './read-models.ts';
 import type { BusUser } from './subjects/subject-table.ts';
+import type { StoredMessages } from './verify/log-audit.ts';
 import type { Presence, TaskQueue, Withdrawals } from '#shared/messaging/queue/task-queue.ts';
 
 /** All parts of the bus. Each service gets only some of them: see `busPartsOf`. */
@@ -45,9 +46,13 @@ export type BusParts = {
     recordDay(record: SiteDayRecord, keptDays: number): Promise<void>;
   };
   tasks: TaskQueue;
+  /** The depth of each work queue: a consumer of the tasks. */
+  workQueues: { depths(): Promise<QueueDepth[]> };
   /** Messages that readers of logs set aside. */
   deadLetters: DocumentStore<DeadLetter>;
   deadLetterLog: DeadLetterLog;
+  /** The stored messages of logs as text, for decisions about dead letters. */
+  storedMessages: StoredMessages;
   /** The orchestrator's readers. */
   exportReader(): Promise<DurableReader<ExportCommit>>;
   factReader(): Promise<DurableReader<Fact>>;
@@ -108,8 +113,16 @@ export type BusParts = {
   presence: Presence;
   withdrawals: Withdrawals;
   leases: Leases;
+  /** The holder of each role that one holds now. */
+  leaseHolders: { held(): Promise<{ role: string; holder: string }[]> };
   liveUpdates: LiveUpdates;
 };
+
+/**
+ * A work queue. `pending`: messages that no worker has received. `inFlight`: messages that workers received and have not acknowledged. `redelivered`:
+ * those of them that were delivered more than once.
+ */
+export type QueueDepth = { queue: string; pending: number; inFlight: number; redelivered: number };
 
 /** The parts that each user gets. `subjects/` grants the rights for them. */
 export const busPartsOf = {
@@ -133,6 +146,7 @@ export const busPartsOf = {
   orchestrator: [
     ...(['exports', 'exportReader', 'factReader', 'tasks', 'activeJobs', 'activeJobsMark'] as const),
     ...(['presence', 'withdrawals', 'leases', 'deadLetters', 'deadLetterLog'] as const),
+    ...(['workQueues', 'leaseHolders'] as const),
   ],
   'page-renderer': ['renderTasks', 'facts', 'deadLetterLog', 'presence', 'withdrawals'],
   bundler: ['bundleTasks', 'facts', 'deadLetterLog', 'presence', 'withdrawals'],
@@ -141,7 +155,9 @@ export const busPartsOf = {
     ...(['exports', 'content', 'sites', 'directory', 'projectionReaders', 'generations', 'projections'] as const),
     ...(['views', 'deadLetters', 'deadLetterLog', 'leases', 'readModels', 'verifications'] as const),
   ],
-  housekeeper: ['exports', 'content', 'sites', 'directory', 'readModels', 'leases'],
+  housekeeper: [
+    ...(['exports', 'content', 'sites', 'directory', 'readModels', 'leases', 'deadLetters', 'storedMessages'] as const),
+  ],
   deployer: ['exports', 'content', 'sites', 'deployerReaders', 'leases', 'deadLetters', 'deadLetterLog'],
   auditor: ['readModels', 'deadLetters'],
   operator: ['projections', 'deadLetters'],

@@ -136,6 +136,12 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       await send('readInstallationVerification', operatorToken);
       await send('readOrganization', operatorToken, { ids: { org } });
       await send('listServices', operatorToken);
+      await send('readWork', operatorToken);
+      await send('listDeadLetters', operatorToken);
+      await send('readDeadLetter', operatorToken, { expected: [404] });
+      await send('retryDeadLetter', operatorToken, { expected: [404] });
+      await send('dropDeadLetter', operatorToken, { expected: [404] });
+      await send('previewHousekeeping', operatorToken);
       await send('addDomain', operatorToken, { ids: { org } });
       await send('grantAdminKey', operatorToken, { ids: { org } });
 

@@ -4,8 +4,10 @@ import type { FastifyInstance } from 'fastify';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assistantApp } from '#services/assistant/assistant-app.ts';
+import { housekeeperApp } from '#services/housekeeper/housekeeper-app.ts';
 import { linkSignerApp } from '#services/link-signer/link-signer-app.ts';
 import { projectorApp } from '#services/projector/projector-app.ts';
+import { orchestratorApp } from '#services/orchestrator/orchestrator-app.ts';
 import { publisherApp } from '#services/publisher/publisher-app.ts';
 import { serviceMetrics } from '#shared/runtime/metrics.ts';
 import type { InternalCall, InternalCaller } from '#shared/interfaces/internal/internal-call.ts';
@@ -29,6 +31,8 @@ const apps: Record<InternalCall['service'], () => FastifyInstance> = {
   'link-signer': () => linkSignerApp(nothing, options()),
   projector: () => projectorApp(nothing, options()),
   publisher: () => publisherApp(nothing, options()),
+  orchestrator: () => orchestratorApp(nothing, options()),
+  housekeeper: () => housekeeperApp(nothing, options()),
 };
 
 const hex = (character: string) => `%${character.charCodeAt(0).toString(16)}`;

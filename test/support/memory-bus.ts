@@ -7,12 +7,20 @@ import type { Commit } from '#shared/contracts/commit.ts';
 import type { AccessRecord, Fact } from '#shared/contracts/export-facts.ts';
 import type { SiteDayRecord, SiteViewsRecord, ViewsRecord } from '#shared/contracts/site-views.ts';
 import type { BundleTask, PresenceReport, RenderTask } from '#shared/contracts/export-tasks.ts';
-import { type BusConnection, type BusParts, BusUnavailable } from '#shared/messaging/bus.ts';
+import { type BusConnection, type BusParts, BusUnavailable, type QueueDepth } from '#shared/messaging/bus.ts';
 import type { DeadLetterRecord } from '#shared/contracts/dead-letters.ts';
 import type { JobStatusDocument } from '#shared/interfaces/read-models.ts';
 import { type BucketMark, readModelsBy } from '#shared/messaging/read-models.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
-import { accessSubject, factSubject, siteDaySubject, viewsSubject } from '#shared/messaging/subjects/subject-names.ts';
+import type { StoredText } from '#shared/messaging/log/event-log.ts';
+import {
+  accessSubject,
+  deadLetterSubject,
+  factSubject,
+  siteDaySubject,
+  subjectMatches,
+  viewsSubject,
+} from '#shared/messaging/subjects/subject-names.ts';
 import { type MemoryDocuments, memoryDocuments } from './memory-documents.ts';
 import { type MemoryLog, memoryLog, type MemoryReader, memoryReader } from './memory-log.ts';
 
@@ -28,6 +36,10 @@ export type MemoryBus = BusParts &
       deadLetters: DeadLetterRecord[];
       tasks: (RenderTask | BundleTask)[];
     };
+    /** The depths of the work queues; tests set them. */
+    depths: QueueDepth[];
+    /** The roles that processes hold, with their names. */
+    held: Map<string, string>;
     /** Resolves when the projector's readers have nothing left to read. */
     projected(): Promise<void>;
     memoryReaders: ReturnType<typeof memoryReaders>;
@@ -63,9 +75,28 @@ export function memoryBus(): MemoryBus {
   const presence = new Map<string, Set<(report: PresenceReport) => void>>();
   const withdrawn = new Map<string, Set<(taskId: string) => void>>();
 
+  /** The stored messages of the dead letters' history and of the logs of commits. */
+  function textsOf(stream: string): StoredText[] {
+    if (stream === 'DEAD')
+      return recorded.deadLetters.map((record, at) => ({
+        subject: deadLetterSubject(record.service, record.stream),
+        sequence: at + 1,
+        text: JSON.stringify(record),
+      }));
+    const logs: Record<string, MemoryLog<Commit>> = {
+      ...{ EXPORTS: exports, CONTENT: content, SITES: sites, DIRECTORY: directory, CONVERSATIONS: threads },
+    } as never;
+    return (logs[stream]?.stored ?? []).map(({ commit, sequence }) => ({
+      ...{ subject: commit.subject, sequence },
+      text: JSON.stringify(commit),
+    }));
+  }
+
   const bus: MemoryBus = {
     away: false,
     recorded,
+    depths: [],
+    held: new Map(),
     memoryReaders: readers,
     projected: async () => {
       await Promise.all([
@@ -136,6 +167,32 @@ export function memoryBus(): MemoryBus {
         else readers.renderTasks.push({ subject: 'tasks.render', sequence, value: task });
       },
     },
+    workQueues: {
+      depths: async () => {
+        await gate();
+        return structuredClone(bus.depths);
+      },
+    },
+    leaseHolders: {
+      held: async () => {
+        await gate();
+        return [...bus.held].map(([role, holder]) => ({ role, holder }));
+      },
+    },
+    storedMessages: {
+      stored: async (stream, subject) => {
+        await gate();
+        return textsOf(stream).filter((each) => subjectMatches(subject, each.subject));
+      },
+      message: async (stream, sequence) => {
+        await gate();
+        return textsOf(stream).find((each) => each.sequence === sequence);
+      },
+      countAfter: async (stream, subject, sequence) => {
+        await gate();
+        return textsOf(stream).filter((each) => each.subject === subject && each.sequence > sequence).length;
+      },
+    },
     deadLetters: memoryDocuments(gate),
     deadLetterLog: {
       record: async (record) => {
@@ -204,7 +261,10 @@ export function memoryBus(): MemoryBus {
       },
     },
     leases: {
-      acquire: async () => ({ lost: new AbortController().signal, release: async () => {} }),
+      acquire: async (role, holder) => {
+        bus.held.set(role, holder);
+        return { lost: new AbortController().signal, release: async () => void bus.held.delete(role) };
+      },
     },
     liveUpdates: {
       onJobStatus: (listener) => {

@@ -16,13 +16,13 @@ import {
   partsOf,
   type SettledLetter,
   settleLetter,
-} from '../settle-letter.ts';
+} from '#shared/messaging/queue/settle-letter.ts';
+import { shownStreams, withoutSecrets } from '#shared/messaging/queue/shown-message.ts';
 import { createOutput, textTable } from '../terminal.ts';
 
 const letterId = z
   .string()
   .regex(/^[a-z-]+\.[A-Z]+\.[1-9]\d*$/, 'must be the id of a letter as "bindery dead list" shows it');
-const listedStreams = new Set(['EXPORTS', 'FACTS', 'CONTENT', 'DIRECTORY', 'ACCESS']);
 
 export function deadCommand(program: Command): void {
   const dead = program
@@ -122,10 +122,11 @@ async function show(stores: LetterStores, id: string, { json }: BusCommandOption
   const subject = letter?.subject ?? history[0]?.subject;
   if (subject === undefined) throw new NoSuchLetter(id);
   const { stream, sequence } = partsOf(id);
-  const stored = listedStreams.has(stream) ? await stores.logs.stored(stream, subject) : [];
+  const stored = shownStreams.has(stream) ? await stores.logs.stored(stream, subject) : [];
   const message = stored.find((one) => one.sequence === sequence);
   const waiting = letter?.state === 'aside' && letter.isOrdered ? stored.filter((one) => one.sequence > sequence) : [];
-  const said = message === undefined ? 'The message is no longer in its stream.' : indented(message.text);
+  const said =
+    message === undefined ? 'The message is no longer in its stream.' : indented(withoutSecrets(message.text));
   const lines = [
     ...(letter === undefined
       ? [`${id} is settled.`]

@@ -2,6 +2,7 @@ import { inGeneration } from '#shared/interfaces/read-models.ts';
 import {
   type BucketRow,
   bucketRows,
+  type BusUser,
   busUsers,
   coreRows,
   durableRows,
@@ -14,6 +15,7 @@ import { code, markdownTable, page, plain } from './markdown.ts';
 export function busPage(): string {
   const durables = [...durableRows, renderDurable('*')];
   const streams = streamRows.map((row) => {
+    const counters = row.counters.length === 0 ? '' : `; ${users(row.counters)} counts its messages`;
     const readers = [
       ...row.last,
       ...row.history,
@@ -24,7 +26,7 @@ export function busPage(): string {
       code(row.name),
       codes(row.subjects),
       users(row.writers),
-      users(readers),
+      users(readers) + counters,
       users(row.purgers),
       plain(row.kept),
     ];
@@ -35,7 +37,7 @@ export function busPage(): string {
       code(row.name),
       codes(row.key.split(', ')),
       row.ownKey === true ? `${users(row.writers)}, each its own name` : writersOf(row),
-      users(row.readers.filter((reader) => !row.writers.includes(reader))),
+      furtherReadersOf(row),
       // `kept` is Markdown, so it is not escaped.
       row.kept,
     ]);
@@ -51,7 +53,7 @@ export function busPage(): string {
     '## Streams',
     markdownTable(['stream', 'subjects', 'written by', 'read by', 'removed by', 'kept'], streams),
     '## Buckets',
-    'A bucket keeps the newest value of each key. Writers may also read it. A writer with keys in parentheses may write only these. Each bucket of a read model has a second generation with `-green` in its name, which a rebuild fills.',
+    'A bucket keeps the newest value of each key. Writers may also read it. A writer with keys in parentheses may write only these, and reads only these unless it is also among the readers. Each bucket of a read model has a second generation with `-green` in its name, which a rebuild fills.',
     markdownTable(['bucket', 'keys', 'written by', 'also read by', 'kept'], buckets),
     '## Subjects that are not stored',
     markdownTable(['subject', 'written by', 'read by'], subjects),
@@ -62,6 +64,10 @@ const writersOf = ({ writers, keysOf = {} }: BucketRow): string =>
   writers.length === 0
     ? 'nobody'
     : writers.map((user) => (keysOf[user] === undefined ? user : `${user} (${codes(keysOf[user])})`)).join(', ');
+
+/** Readers that are no writers, and writers of some keys that read all. */
+const furtherReadersOf = ({ readers, writers, readsOf = {} }: BucketRow): string =>
+  users([...readers.filter((reader) => !writers.includes(reader)), ...(Object.keys(readsOf) as BusUser[])]);
 
 const codes = (texts: readonly string[]): string => texts.map(code).join(', ');
 

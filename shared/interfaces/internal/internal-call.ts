@@ -3,7 +3,7 @@ import type { ErrorCode } from '#shared/http/errors.ts';
 import type { Caller, OperatorCaller } from './caller.ts';
 
 /** Services that receive calls. */
-export type InternalService = 'publisher' | 'link-signer' | 'assistant' | 'projector';
+export type InternalService = 'publisher' | 'link-signer' | 'assistant' | 'projector' | 'orchestrator' | 'housekeeper';
 
 /** Services that make calls. */
 export type InternalCaller = 'gateway' | 'housekeeper';

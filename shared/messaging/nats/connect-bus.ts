@@ -45,7 +45,10 @@ import { natsBucketMark } from './nats-bucket-mark.ts';
 import { natsDocumentStore } from './nats-document-store.ts';
 import { natsDurableReader } from './nats-durable-reader.ts';
 import { isConflict, natsEventLog, publishDurably } from './nats-event-log.ts';
+import { natsLeaseHolders } from './nats-lease-holders.ts';
 import { natsLeases } from './nats-leases.ts';
+import { natsWorkQueues } from './nats-work-queues.ts';
+import { logAuditBy } from './log-audit.ts';
 import { lostDocumentsAt, makeReader, startOver } from './start-over.ts';
 import { writeReadiness } from './write-readiness.ts';
 
@@ -157,6 +160,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
         await publishDurably(js, { subject, body: task, messageId: task.taskId, traceparent: task.traceparent });
       },
     }),
+    workQueues: () => natsWorkQueues(jsm),
     deadLetters: () => documents('dead-letters', deadLetterSchema),
     deadLetterLog: () => ({
       async record(record) {
@@ -165,6 +169,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
         await publishDurably(js, { subject, body: record, messageId });
       },
     }),
+    storedMessages: () => logAuditBy(jsm),
     exportReader: () => () => reader('EXPORTS', 'orchestrator-exports', exportJobAggregate.storedCommit),
     factReader: () => () => reader('FACTS', 'orchestrator-facts', storedFact),
     contentReader: () => () => reader('CONTENT', 'indexer-publications', contentAggregate.storedCommit),
@@ -206,6 +211,7 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
       const { ttlSeconds = 3 } = rowOf('leases');
       return natsLeases(await bucket('leases'), ttlSeconds * 1_000);
     },
+    leaseHolders: async () => natsLeaseHolders(await bucket('leases')),
     liveUpdates: () => natsLiveUpdates(connection, pointers),
   };
   const clock = await busClock(connection, jsm, service, log);

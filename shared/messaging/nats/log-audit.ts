@@ -1,6 +1,6 @@
-import { JetStreamError, jetstreamManager } from '@nats-io/jetstream';
+import { JetStreamError, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { StoredText } from '#shared/messaging/log/event-log.ts';
-import type { LogAudit, SequenceRange } from '../verify/log-audit.ts';
+import type { LogAudit, SequenceRange, StoredMessages } from '../verify/log-audit.ts';
 import { type BusAddress, openConnection, whileAway, wholeAnswer } from './connection.ts';
 
 const deadlineMs = 10_000;
@@ -11,23 +11,26 @@ const notFound = 404;
  * Connects as a user who may read whole streams, such as `auditor`. It reads with direct requests (one answer for up to 512 messages of a subject), so it needs no consumer, leaves
  * nothing behind on the server and does not disturb readers.
  */
-export async function openLogAudit(address: BusAddress): Promise<LogAudit> {
+export async function openLogAudit(address: BusAddress): Promise<LogAudit & StoredMessages> {
   const connection = await openConnection(address, `${address.user} ${process.pid}`);
   const jsm = await jetstreamManager(connection, { checkAPI: false });
+  return { ...logAuditBy(jsm), close: () => connection.close() };
+}
 
-  const batch = async (stream: string, subject: string, seq: number) => {
+/** The same over a connection that others use, too. */
+export function logAuditBy(jsm: JetStreamManager): Omit<LogAudit, 'close'> & StoredMessages {
+  /** Up to `size` messages of a subject from a sequence on, and the number of those that follow. */
+  const batch = async (stream: string, subject: string, seq: number, size = batchSize) => {
     const messages: StoredText[] = [];
     let leftCount = 0;
     try {
-      const answers = await jsm.direct.getBatch(stream, { seq, batch: batchSize, next_by_subj: subject });
+      const answers = await jsm.direct.getBatch(stream, { seq, batch: size, next_by_subj: subject });
       for (const message of await wholeAnswer(answers)) {
-        // The client's `string()` would remove a byte order mark.
-        const text = Buffer.from(message.data).toString();
-        messages.push({ subject: message.subject, sequence: message.seq, text });
+        messages.push(textOf(message));
         leftCount = message.pending;
       }
     } catch (error) {
-      if (!(error instanceof JetStreamError && 'code' in error && error.code === notFound)) throw error;
+      if (!isNotFound(error)) throw error;
     }
     return { messages, leftCount };
   };
@@ -53,6 +56,23 @@ export async function openLogAudit(address: BusAddress): Promise<LogAudit> {
       }
     },
 
+    message: (stream, sequence) =>
+      whileAway(`reading message ${sequence} of ${stream}`, deadlineMs, async () => {
+        try {
+          const message = await jsm.direct.getMessage(stream, { seq: sequence });
+          return message === null ? undefined : textOf(message);
+        } catch (error) {
+          if (isNotFound(error)) return undefined;
+          throw error;
+        }
+      }),
+
+    countAfter: (stream, subject, sequence) =>
+      whileAway(`counting messages of ${subject}`, deadlineMs, async () => {
+        const { messages, leftCount } = await batch(stream, subject, sequence + 1, 1);
+        return messages.length + leftCount;
+      }),
+
     gaps: (stream) =>
       whileAway(`asking for the gaps of ${stream}`, deadlineMs, async () => {
         const { state } = await jsm.streams.info(stream, { deleted_details: true });
@@ -60,10 +80,18 @@ export async function openLogAudit(address: BusAddress): Promise<LogAudit> {
         const deleted = (state.deleted ?? []).filter((sequence) => sequence >= Math.max(1, state.first_seq));
         return [...(state.first_seq > 1 ? [{ first: 1, last: state.first_seq - 1 }] : []), ...ranges(deleted)];
       }),
-
-    close: () => connection.close(),
   };
 }
+
+/** The client's `string()` would remove a byte order mark. */
+const textOf = ({ subject, seq, data }: { subject: string; seq: number; data: Uint8Array }): StoredText => ({
+  subject,
+  sequence: seq,
+  text: Buffer.from(data).toString(),
+});
+
+const isNotFound = (error: unknown): boolean =>
+  error instanceof JetStreamError && 'code' in error && error.code === notFound;
 
 function ranges(sequences: readonly number[]): SequenceRange[] {
   const found: SequenceRange[] = [];

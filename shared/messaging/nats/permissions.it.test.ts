@@ -33,7 +33,17 @@ const durables = [
   renderDurable('r-000000000000'),
 ];
 
-function streamCalls({ name, subjects, last, history, auditors, writers, purgers, retention }: StreamRow): Row[] {
+function streamCalls({
+  name,
+  subjects,
+  last,
+  history,
+  auditors,
+  counters,
+  writers,
+  purgers,
+  retention,
+}: StreamRow): Row[] {
   const remakers = durables.filter((row) => row.stream === name && row.remade === true).map(({ reader }) => reader);
   const rereaders = retention === 'log' ? durables.filter((row) => row.stream === name).map((row) => row.reader) : [];
   const followers = writers.filter((user) => last.includes(user));
@@ -43,7 +53,7 @@ function streamCalls({ name, subjects, last, history, auditors, writers, purgers
     { subject: call('STREAM.MSG.GET', name), users: last },
     { subject: call('STREAM.INFO', name), users: auditors },
     { subject: call('STREAM.PURGE', name), users: purgers },
-    ...changesOf(name),
+    ...changesOf(name, counters),
     // The reader of each consumer recreates it under its own name only.
     ...durables.map((durable) => ({
       subject: call('CONSUMER.CREATE', `${name}.${durable.name}.${durable.filter}`),
@@ -55,16 +65,18 @@ function streamCalls({ name, subjects, last, history, auditors, writers, purgers
 }
 
 /** Requests that change a stream or read its settings, which services never send. */
-const changesOf = (stream: string): Row[] =>
-  [
+const changesOf = (stream: string, counters: readonly BusUser[] = []): Row[] => [
+  { subject: call('CONSUMER.LIST', stream), users: counters },
+  ...[
     ...['CREATE', 'UPDATE', 'DELETE', 'MSG.DELETE', 'SNAPSHOT', 'RESTORE', 'LEADER.STEPDOWN', 'PEER.REMOVE'].map(
       (verb) => call(`STREAM.${verb}`, stream),
     ),
-    ...['LIST', 'NAMES', 'CREATE'].map((verb) => call(`CONSUMER.${verb}`, stream)),
+    ...['NAMES', 'CREATE'].map((verb) => call(`CONSUMER.${verb}`, stream)),
     ...['DURABLE.CREATE', 'LEADER.STEPDOWN', 'PAUSE', 'UNPIN', 'RESET'].map((verb) =>
       call(`CONSUMER.${verb}`, `${stream}.x`),
     ),
-  ].map((subject) => ({ subject, users: nobody }));
+  ].map((subject) => ({ subject, users: nobody })),
+];
 
 /** Keys that each user may write in each bucket, and one that none may write. */
 const keysIn = ({ keysOf = {} }: BucketRow): string[] => [
@@ -77,7 +89,7 @@ const keysIn = ({ keysOf = {} }: BucketRow): string[] => [
 ];
 
 function bucketCalls(row: BucketRow): Row[] {
-  const { name, writers, readers, rebuilt, ownKey, keysOf = {}, byKey = [] } = row;
+  const { name, writers, readers, rebuilt, ownKey, keysOf = {}, readsOf = {}, byKey = [] } = row;
   const stream = `KV_${name}`;
   const mayUse = (user: BusUser, key: string) =>
     (keysOf[user] ?? ['>']).some((filter) => subjectMatches(filter, key)) && (ownKey !== true || key === user);
@@ -89,7 +101,9 @@ function bucketCalls(row: BucketRow): Row[] {
       { subject: `$KV.${name}.${key}`, users: writers.filter((user) => mayUse(user, key)) },
       {
         subject: call('DIRECT.GET', `${stream}.$KV.${name}.${key}`),
-        users: all.filter((user) => ofAllKeys.includes(user) || mayUse(user, key)),
+        users: all.filter(
+          (user) => ofAllKeys.includes(user) || mayUse(user, key) || readsOf[user]?.includes(key) === true,
+        ),
       },
     ]),
     ...['DIRECT.GET', 'STREAM.MSG.GET'].map((verb) => ({ subject: call(verb, stream), users: ofAllKeys })),

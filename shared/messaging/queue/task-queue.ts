@@ -97,7 +97,7 @@ export function startWorker<T extends { taskId: string }>(
    * Tasks in flight. If the "working" signals of a task were late, the bus may redeliver it to this worker; both deliveries then have the same
    * outcome.
    */
-  const inHand = new Map<string, { running: Promise<void>; withdrawn: AbortController }>();
+  const inHand = new Map<string, { running: Promise<void>; withdrawn: AbortController; begunAt: number }>();
   /**
    * A slot is free only while it asks for a task. On an overloaded machine an acknowledgement takes seconds, and the orchestrator counts tasks as
    * lost that no worker takes although one is free.
@@ -123,6 +123,7 @@ export function startWorker<T extends { taskId: string }>(
     slots: options.slots,
     freeSlots: Math.max(0, options.slots - busySlots),
     tasks: [...inHand.keys()],
+    heldMs: [...inHand.values()].map(({ begunAt }) => Math.round(performance.now() - begunAt)),
     draining: stop.signal.aborted,
   }));
   const unwatch = bus.withdrawals.watch(name, (taskId) =>
@@ -132,6 +133,7 @@ export function startWorker<T extends { taskId: string }>(
   function begin(task: T, deliveryCount: number, signal: AbortSignal) {
     const { taskId } = task;
     const withdrawn = new AbortController();
+    const begunAt = performance.now();
     const work = options.work(task, deliveryCount, AbortSignal.any([signal, withdrawn.signal]));
     const running = work
       .catch((error: unknown) => {
@@ -139,7 +141,7 @@ export function startWorker<T extends { taskId: string }>(
         logger.info({ taskId }, 'a task was given up, because its export has ended');
       })
       .finally(() => inHand.delete(taskId));
-    return { running, withdrawn };
+    return { running, withdrawn, begunAt };
   }
 
   const working = consume({

@@ -40,6 +40,7 @@ function permissionsOf(user: BusUser): Permissions {
     if (stream.auditors.includes(user)) {
       publish.push(`$JS.API.STREAM.INFO.${stream.name}`, `$JS.API.DIRECT.GET.${stream.name}`);
     }
+    if (stream.counters.includes(user)) publish.push(`$JS.API.CONSUMER.LIST.${stream.name}`);
     if (stream.purgers.includes(user)) publish.push(`$JS.API.STREAM.PURGE.${stream.name}`);
   }
 
@@ -59,7 +60,8 @@ function permissionsOf(user: BusUser): Permissions {
     }
     if (!bucket.writers.includes(user) && !bucket.readers.includes(user)) continue;
     if (!mayAskForState(user, bucket)) {
-      publish.push(...keys.map((key) => `$JS.API.DIRECT.GET.${stream}.$KV.${bucket.name}.${key}`));
+      const read = new Set([...keys, ...(bucket.readsOf?.[user] ?? [])]);
+      publish.push(...[...read].map((key) => `$JS.API.DIRECT.GET.${stream}.$KV.${bucket.name}.${key}`));
       continue;
     }
     publish.push(
@@ -124,7 +126,7 @@ const isLog = (stream: string): boolean =>
  * Version of the users' rights, incremented with each change. A server keeps the rights that it read at its start until it is told to
  * reload its configuration, and the provisioner detects that by this number.
  */
-export const rightsVersion = 8;
+export const rightsVersion = 9;
 
 /** A subject that the provisioner may publish to only if the server has the rights of that version or of a later one. */
 export const rightsSubject = (version: number = rightsVersion): string => `rights.${version}`;

@@ -40,6 +40,8 @@ export type StreamRow = {
   auditors: readonly BusUser[];
   /** Users that may purge single subjects. Nothing else is ever deleted. */
   purgers: readonly BusUser[];
+  /** Users that list the consumers of a work queue with the numbers of their messages. They read no message. */
+  counters: readonly BusUser[];
   retention: 'log' | 'work-queue';
   /** Retention in days. If absent, messages are kept permanently. */
   keptDays?: number;
@@ -58,6 +60,8 @@ export type BucketRow = {
   byKey?: readonly BusUser[];
   /** The keys, or filters of keys, that a user may write, if not all. A user that reads by key reads only these, too. */
   keysOf?: Partial<Record<BusUser, readonly string[]>>;
+  /** Further keys that a user with `keysOf` reads by key, and does not write. */
+  readsOf?: Partial<Record<BusUser, readonly string[]>>;
   /**
    * Each writer writes only the key of its own name and reads none. It may request the state of the bucket, whose answer contains the time
    * of the bus.
@@ -101,7 +105,7 @@ const accessKeptDays = 400;
 const stream = (name: string, subjects: string[], row: Partial<StreamRow>): StreamRow => ({
   name,
   subjects,
-  ...{ writers: [], last: [], history: [], auditors: [], purgers: [], retention: 'log' },
+  ...{ writers: [], last: [], history: [], auditors: [], purgers: [], counters: [], retention: 'log' },
   kept: row.keptDays === undefined ? 'permanently' : `${row.keptDays} days`,
   ...row,
 });
@@ -118,18 +122,18 @@ export const streamRows: readonly StreamRow[] = [
   }),
   stream('FACTS', ['facts.*.*'], {
     writers: ['page-renderer', 'bundler', 'gateway'],
-    auditors: ['operator'],
+    auditors: ['operator', 'housekeeper'],
     keptDays: 7,
   }),
   stream('ACCESS', ['access.*.*'], {
     writers: ['link-signer'],
-    auditors: ['operator', 'auditor', 'projector'],
+    auditors: ['operator', 'auditor', 'projector', 'housekeeper'],
     keptDays: accessKeptDays,
   }),
   stream('VIEWS', ['views.*'], {
     // The gateway writes batches, the projector the sums of past days.
     writers: ['gateway', 'projector'],
-    auditors: ['operator'],
+    auditors: ['operator', 'housekeeper'],
     keptDays: viewsKeptDays,
     kept: `${viewBatchesKeptDays} days; the sums of a day ${viewsKeptDays} days`,
     hasOwnRetention: true,
@@ -162,6 +166,7 @@ export const streamRows: readonly StreamRow[] = [
   }),
   stream('TASKS', ['tasks.render.*', 'tasks.bundle'], {
     writers: ['orchestrator'],
+    counters: ['orchestrator'],
     retention: 'work-queue',
     // A job lives for a day at most, so an older task only waits for a renderer of a version that no longer runs.
     keptDays: 1,
@@ -170,7 +175,7 @@ export const streamRows: readonly StreamRow[] = [
   stream('DEAD', ['dead.*.*'], {
     // Each service writes under its own name.
     writers: ['indexer', 'orchestrator', 'page-renderer', 'bundler', 'projector', 'deployer'],
-    auditors: ['operator'],
+    auditors: ['operator', 'housekeeper'],
     keptDays: accessKeptDays,
   }),
 ];
@@ -233,6 +238,9 @@ const rolesOf = {
   deployer: ['deployer'],
 } as const satisfies Partial<Record<BusUser, readonly string[]>>;
 
+/** All roles. */
+export const leaseRoles: readonly string[] = Object.values(rolesOf).flat();
+
 const leaders = ['orchestrator', 'projector', 'housekeeper', 'indexer', 'deployer'] as const;
 
 /** The readers of logs that store dead letters. Workers on a work queue store none: their lost tasks are redispatched. */
@@ -258,9 +266,9 @@ export const bucketRows: readonly BucketRow[] = [
   {
     name: 'dead-letters',
     key: '<service>.<stream>.<sequence>',
-    writers: [...logReaders, 'operator'],
+    writers: [...logReaders, 'operator', 'housekeeper'],
     readers: ['auditor'],
-    // The operator decides about all letters, a service writes its own.
+    // The operator decides about all letters, and so does the housekeeper for the operator's requests; a service writes its own.
     keysOf: Object.fromEntries(logReaders.map((service) => [service, [`${service}.>`]])),
     kept: 'until they are handled; dropped ones permanently',
   },
@@ -329,6 +337,8 @@ export const bucketRows: readonly BucketRow[] = [
     readers: leaders,
     byKey: leaders,
     keysOf: rolesOf,
+    // The orchestrator tells the operator who holds which role.
+    readsOf: { orchestrator: leaseRoles },
     ttlSeconds: 3,
     kept: 'until its holder stops renewing (3 s)',
   },

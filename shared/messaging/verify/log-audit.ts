@@ -13,5 +13,13 @@ export type LogAudit = {
   close(): Promise<void>;
 };
 
+/** Single messages of stored logs, which operators look at before they decide about a dead letter. */
+export type StoredMessages = Pick<LogAudit, 'stored'> & {
+  /** One message of a stream, or undefined if the stream does not have it. */
+  message(stream: string, sequence: number): Promise<StoredText | undefined>;
+  /** Number of messages of one subject with a later sequence. */
+  countAfter(stream: string, subject: string, sequence: number): Promise<number>;
+};
+
 /** A range of sequences, including both ends. */
 export type SequenceRange = { first: number; last: number };

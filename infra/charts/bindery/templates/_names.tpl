@@ -34,8 +34,8 @@ besides the bus and the object store.
 */}}
 {{- define "bindery.services" -}}
 gateway:
-  secrets: [BINDERY_HASH_KEY, BINDERY_OPERATOR_TOKEN, {{ if (.Values.console).enabled }}BINDERY_PERSON_TOKEN_KEY, {{ end }}BINDERY_SITES_KEYS, BINDERY_TOKEN_GATEWAY_TO_ASSISTANT, BINDERY_TOKEN_GATEWAY_TO_LINK_SIGNER, BINDERY_TOKEN_GATEWAY_TO_PROJECTOR, BINDERY_TOKEN_GATEWAY_TO_PUBLISHER]
-  calls: [publisher, assistant, link-signer, projector]
+  secrets: [BINDERY_HASH_KEY, BINDERY_OPERATOR_TOKEN, {{ if (.Values.console).enabled }}BINDERY_PERSON_TOKEN_KEY, {{ end }}BINDERY_SITES_KEYS, BINDERY_TOKEN_GATEWAY_TO_ASSISTANT, BINDERY_TOKEN_GATEWAY_TO_HOUSEKEEPER, BINDERY_TOKEN_GATEWAY_TO_LINK_SIGNER, BINDERY_TOKEN_GATEWAY_TO_ORCHESTRATOR, BINDERY_TOKEN_GATEWAY_TO_PROJECTOR, BINDERY_TOKEN_GATEWAY_TO_PUBLISHER]
+  calls: [publisher, assistant, link-signer, projector, orchestrator, housekeeper]
   servers: [redis]
 publisher:
   secrets: [BINDERY_TOKEN_GATEWAY_TO_PUBLISHER, BINDERY_TOKEN_HOUSEKEEPER_TO_PUBLISHER]
@@ -44,7 +44,8 @@ indexer:
 assistant:
   secrets: [BINDERY_HASH_KEY, BINDERY_TOKEN_GATEWAY_TO_ASSISTANT]
   servers: [search, model]
-orchestrator: {}
+orchestrator:
+  secrets: [BINDERY_TOKEN_GATEWAY_TO_ORCHESTRATOR]
 page-renderer: {}
 bundler: {}
 link-signer:
@@ -52,7 +53,7 @@ link-signer:
 projector:
   secrets: [BINDERY_AUDIT_KEY, BINDERY_TOKEN_GATEWAY_TO_PROJECTOR]
 housekeeper:
-  secrets: [BINDERY_TOKEN_HOUSEKEEPER_TO_PUBLISHER]
+  secrets: [BINDERY_TOKEN_GATEWAY_TO_HOUSEKEEPER, BINDERY_TOKEN_HOUSEKEEPER_TO_PUBLISHER]
   calls: [publisher]
 deployer: {}
 {{- end }}

@@ -44,7 +44,7 @@ containers:
       periodSeconds: 2
       timeoutSeconds: 2
       failureThreshold: 150
-    {{- if or $isGateway (has .service (list "publisher" "assistant" "link-signer" "projector")) }}
+    {{- if or $isGateway (has .service (list "publisher" "assistant" "link-signer" "projector" "orchestrator" "housekeeper")) }}
     # The pod waits until callers know that it stops.
     lifecycle: { preStop: { sleep: { seconds: 5 } } }
     {{- end }}

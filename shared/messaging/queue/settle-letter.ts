@@ -10,7 +10,7 @@ import { deadLetterSubject } from '#shared/messaging/subjects/subject-names.ts';
 import type { LogAudit } from '#shared/messaging/verify/log-audit.ts';
 import { jsonIn } from '#shared/runtime/canonical-json.ts';
 
-/** Dependencies of the command: the dead letters, and the logs as an operator reads them. */
+/** The dead letters, and the logs as an operator reads them. */
 export type LetterStores = { letters: BusParts['deadLetters']; logs: Pick<LogAudit, 'stored'> };
 
 export type SettledLetter = {
@@ -23,7 +23,7 @@ export type SettledLetter = {
   already: boolean;
 };
 
-/** Thrown for an unknown letter id; the message says where to look. */
+/** Thrown for an unknown letter id. */
 export class NoSuchLetter extends Error {
   override name = 'NoSuchLetter';
 
@@ -35,13 +35,21 @@ export class NoSuchLetter extends Error {
 }
 
 /** Thrown if another decision about the letter is in progress. */
-class DecidedOtherwise extends Error {
+export class DecidedOtherwise extends Error {
   override name = 'DecidedOtherwise';
 }
 
 /** Thrown if no process of the service carried out the decision; the message says that it is kept. */
-class NotSettled extends Error {
+export class NotSettled extends Error {
   override name = 'NotSettled';
+  readonly decision: LetterDecision;
+
+  constructor(id: string, decision: LetterDecision, withinMs: number) {
+    super(
+      `No ${partsOf(id).service} carried this out within ${withinMs / 1_000} s. Check that one is running. Your decision is kept, and the next process of this service carries it out.`,
+    );
+    this.decision = decision;
+  }
 }
 
 const settledWithinMs = 20_000;
@@ -109,9 +117,7 @@ async function whenSettled(
     if (state === 'dropped') return { ...settled, outcome: 'dropped' };
     if (failed?.id === decision.id) return { ...settled, outcome: 'failed-again', reason: failed.reason };
   }
-  throw new NotSettled(
-    `No ${partsOf(id).service} carried this out within ${withinMs / 1_000} s. Check that one is running. Your decision is kept, and the next process of this service carries it out.`,
-  );
+  throw new NotSettled(id, decision, withinMs);
 }
 
 /** Records of all letters, or of the service and stream of one letter; oldest first. */
