@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { renderChild } from '#services/page-renderer/main.ts';
-import { renderPage } from '#services/page-renderer/render-pages.ts';
+import { renderChild, renderPage } from '#services/page-renderer/render-pages.ts';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
 import type { ProjectFiles } from '#shared/docs/project/project-files.ts';

@@ -56,6 +56,14 @@ export async function projectFilesIn(folder: string): Promise<string[]> {
   return await listFiles(folder, '', await repositoryOf(folder));
 }
 
+/** Sorted paths of the files below a folder of a project. Throws as `projectFilesIn`. */
+export async function filesBelow(folder: string, path: string): Promise<string[]> {
+  return await listFiles(folder, path, await repositoryOf(folder));
+}
+
+/** False for names that never belong to a docs project. */
+export const isPacked = (path: string): boolean => !path.split('/').some((name) => neverPacked.has(name));
+
 /** The folder with the repository of a project, to which its links may lead: the nearest one with `.git`, else the project itself. */
 async function repositoryOf(folder: string): Promise<string> {
   const project = await realpath(folder);

@@ -74,7 +74,7 @@ async function runUntilStopped(names: ProgramName[]): Promise<void> {
  * Otherwise services do this at their first start. Rejects when a snapshot cannot be made.
  */
 export async function prepareServices(say: (line: string) => void): Promise<void> {
-  const { renderChild } = await import('#services/page-renderer/main.ts');
+  const { renderChild } = await import('#services/page-renderer/render-pages.ts');
   const { pageReader } = await import('#services/indexer/cut-pages.ts');
   const { archiveReader } = await import('#services/publisher/project-files.ts');
   const { projectReader } = await import('#shared/docs/project/analyze-project.ts');

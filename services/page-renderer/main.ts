@@ -9,17 +9,12 @@ import { type Running, startService } from '#shared/service/start-service.ts';
 import type { PageRendererConfig } from './config.ts';
 import type { RendererContext, RenderMeasures } from './context.ts';
 import { plannedSites, projectTexts } from './planned-sites.ts';
+import { renderChild } from './render-pages.ts';
 import { digestStates } from './running-digest.ts';
 import { sampleWarmUp } from './sample-chunk.ts';
 import { workOnTask } from './work-on-task.ts';
 
 export { pageRendererSettings as settings } from './config.ts';
-
-/** The parser of pages and the compiler of components are native code. */
-export const renderChild = {
-  entry: new URL('../../shared/docs/render/render-child.ts', import.meta.url),
-  addons: true,
-};
 
 /** Requests after which a child is replaced, about 5,000 pages. */
 const requestsPerChild = 500;

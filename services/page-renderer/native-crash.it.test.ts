@@ -5,7 +5,7 @@ import { withSnapshot } from '#shared/docs/sandbox/child-snapshot.ts';
 import { pageSlice } from '#shared/docs/render/page-slice.ts';
 import { indexSite } from '#shared/docs/render/site-index.ts';
 import { testOptions, testProject } from '#shared/docs/render/test-project.ts';
-import { renderChild } from './main.ts';
+import { renderChild } from './render-pages.ts';
 import { renderPage, runChild } from './render-pages.ts';
 
 const mustWork = {

@@ -15,6 +15,12 @@ import { retryUnavailable } from '#shared/runtime/retry.ts';
 import type { RendererContext } from './context.ts';
 import type { PlannedSite } from './planned-sites.ts';
 
+/** The program of children that render. The parser of pages and the compiler of components are native code. */
+export const renderChild = {
+  entry: new URL('../../shared/docs/render/render-child.ts', import.meta.url),
+  addons: true,
+};
+
 type RenderedChunk = { files: (RenderedText | RenderedFile)[]; pages: RenderedPage[]; failedPages: FailedPage[] };
 
 const sourcesAtOnce = 8;

@@ -19,7 +19,7 @@ import { type ObjectStore, ObjectStoreUnavailable } from '#shared/storage/object
 import { siteModel } from '../support/site-model.ts';
 import { testObjectStore } from '../support/test-object-store.ts';
 import { renderClosing, storedManifest } from '#services/page-renderer/render-closing.ts';
-import { renderChild } from '#services/page-renderer/main.ts';
+import { renderChild } from '#services/page-renderer/render-pages.ts';
 import { digestStates } from '#services/page-renderer/running-digest.ts';
 import { packPages, sidecarParts } from '#shared/export/bundle/packed-segment.ts';
 import { storeSegment } from '#services/page-renderer/store-segment.ts';

@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { workOnTask as joinBundle } from '#services/bundler/work-on-task.ts';
 import type { RendererContext } from '#services/page-renderer/context.ts';
-import { renderChild } from '#services/page-renderer/main.ts';
+import { renderChild } from '#services/page-renderer/render-pages.ts';
 import { plannedSites, projectTexts } from '#services/page-renderer/planned-sites.ts';
 import { digestStates } from '#services/page-renderer/running-digest.ts';
 import { workOnTask as render } from '#services/page-renderer/work-on-task.ts';

@@ -1,9 +1,8 @@
-import { messageOf } from '#shared/runtime/failures.ts';
-import { type Ask, serveChild } from '#shared/docs/sandbox/child-server.ts';
-import type { AnalyzeRequest, FileAnswer, FileMade, FileQuestion } from './analyze-project.ts';
+import { serveChild } from '#shared/docs/sandbox/child-server.ts';
+import type { AnalyzeRequest, FileMade } from './analyze-project.ts';
 import { InvalidProject } from './diagnostics.ts';
-import { type AnalyzeResponse, mostBytesInQuestion, mostFilesInQuestion } from './expected-analysis.ts';
-import type { ProjectFiles } from './project-files.ts';
+import type { AnalyzeResponse } from './expected-analysis.ts';
+import { fileReader } from './file-reader.ts';
 import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import { readDocsProject } from './read-docs-project.ts';
 import { openReadings } from './readings.ts';
@@ -21,45 +20,3 @@ serveChild(async (request, ask): Promise<AnalyzeResponse> => {
     return { invalid: { code: error.code, file: error.file, message: error.message } };
   }
 });
-
-/** Batches files that are requested at the same time into one question: a message for each would cost as much as the work on the files. */
-function fileReader(ask: Ask, files: AnalyzeRequest['files']): ProjectFiles['read'] {
-  const sizeOf = new Map(files.map(({ path, sizeBytes }) => [path, sizeBytes]));
-  let wanted: (FileQuestion[number] & { answered: (answer: FileAnswer[number] | undefined) => void })[] = [];
-
-  async function askFor(some: typeof wanted): Promise<void> {
-    const question: FileQuestion = some.map(({ path, maxBytes }) => ({ path, maxBytes }));
-    const answer = (await ask(question).catch((error: unknown) =>
-      question.map(() => ({ failed: messageOf(error) })),
-    )) as FileAnswer;
-    for (const [at, { answered }] of some.entries()) answered(answer[at]);
-  }
-
-  function askForAll(): void {
-    const all = wanted;
-    wanted = [];
-    let some: typeof wanted = [];
-    let bytes = 0;
-    for (const one of all) {
-      const more = Math.min(one.maxBytes, sizeOf.get(one.path) ?? 0);
-      if (some.length === mostFilesInQuestion || (some.length > 0 && bytes + more > mostBytesInQuestion)) {
-        void askFor(some);
-        some = [];
-        bytes = 0;
-      }
-      some.push(one);
-      bytes += more;
-    }
-    if (some.length > 0) void askFor(some);
-  }
-
-  return (path, maxBytes) =>
-    new Promise((resolve, reject) => {
-      if (wanted.length === 0) setImmediate(askForAll);
-      const answered = (answer: FileAnswer[number] | undefined): void => {
-        if (answer instanceof Uint8Array) resolve(answer);
-        else reject(new Error(answer?.failed ?? 'the service did not return it'));
-      };
-      wanted.push({ path, maxBytes, answered });
-    });
-}

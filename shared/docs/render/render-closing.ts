@@ -286,8 +286,8 @@ const maxFeedItems = 100;
  * RSS of a page's updates, in their order. It has no dates, only the labels as titles. Feed readers parse the descriptions of items as HTML, so text
  * is first escaped for HTML.
  */
-function pageFeed(model: SiteModel, page: PageFeed): string {
-  const base = siteBase(model.settings) ?? '';
+export function pageFeed({ settings }: Pick<SiteModel, 'settings'>, page: PageFeed): string {
+  const base = siteBase(settings) ?? '';
   const address = base + pageAddress(page.path);
   const tag = (name: string, text: string) => `<${name}>${escapeHtml(text)}</${name}>`;
   const items = page.feedItems.slice(0, maxFeedItems).map((item) => {
@@ -298,7 +298,7 @@ function pageFeed(model: SiteModel, page: PageFeed): string {
   return `<?xml version="1.0" encoding="UTF-8"?>
 <rss version="2.0">
 <channel>
-${tag('title', `${model.settings.name} - ${page.title}`)}
+${tag('title', `${settings.name} - ${page.title}`)}
 ${tag('link', address)}
 ${tag('description', page.description ?? page.title)}
 ${items.join('')}</channel>

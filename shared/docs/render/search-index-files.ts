@@ -4,6 +4,7 @@ import { textEnds } from '#shared/export/bundle/packed-segment.ts';
 import { inOrder } from '#shared/runtime/in-parallel.ts';
 import { bytesOf, type ClosingStore, joined, type ShortTexts, type StoredText } from './closing-store.ts';
 import { scriptJson } from './html.ts';
+import type { NavigationPlace } from './navigation-places.ts';
 import type { SearchIndex, SearchSections } from './site/page-globals.ts';
 import { shownNavigation } from './site-index.ts';
 
@@ -30,26 +31,56 @@ export async function writeSearchIndex(
   pages: readonly SearchedPage[],
   store: Pick<ClosingStore, 'text' | 'shortSizes' | 'write'>,
 ): Promise<void> {
-  const known = new Map(model.pages.map((page) => [page.path, page]));
-  const { places } = shownNavigation(model, known, new Set(pages.map(({ path }) => path)));
-  const entries = new Map([...known].filter(([, { searchable }]) => searchable));
-  const scopes = new Map<string, SearchedPage[]>();
+  const entries = new Map(model.pages.map((page) => [page.path, page]));
+  const { places } = shownNavigation(model, entries, new Set(pages.map(({ path }) => path)));
+  const scopes = searchScopes(entries, pages);
+  const parts = [...scopes].flatMap(([, found]) => cutParts(found));
+  const counts = parts.map(({ pages: found }) => found.length);
+  const head = Buffer.from(searchHead(entries, places, scopes, counts));
+  await store.write('_bindery/search-index.js', head.length, [head]);
+  for (const [number, { pages: found, share }] of parts.entries()) {
+    const texts = found.map(({ search }) => search);
+    const { pieces, size } =
+      share >= 1 ? { pieces: joined(texts), size: bytesOf(texts) } : await shortened(texts, share, store);
+    const begin = Buffer.from(searchPart.begin(number));
+    const end = Buffer.from(searchPart.end);
+    await store.write(`_bindery/search/${number}.js`, begin.length + size + end.length, [begin, pieces, end]);
+  }
+}
+
+/** The searchable pages by their languages and versions (JSON of both), in the order of `pages`. */
+export function searchScopes<P extends { path: string }>(
+  entries: ReadonlyMap<string, PageEntry>,
+  pages: readonly P[],
+): Map<string, P[]> {
+  const scopes = new Map<string, P[]>();
   for (const page of pages) {
     const entry = entries.get(page.path);
-    if (entry === undefined) continue;
+    if (entry?.searchable !== true) continue;
     const scope = JSON.stringify([entry.language ?? '', entry.version ?? '']);
     const known = scopes.get(scope);
     if (known === undefined) scopes.set(scope, [page]);
     else known.push(page);
   }
-  const parts = [...scopes].flatMap(([, found]) => cutParts(found));
+  return scopes;
+}
+
+/**
+ * `_bindery/search-index.js`. `places`: the places of the pages in the navigation. `counts`: the number of pages of each part, in the order of the
+ * scopes and their pages.
+ */
+export function searchHead(
+  entries: ReadonlyMap<string, PageEntry>,
+  places: ReadonlyMap<string, NavigationPlace>,
+  scopes: ReadonlyMap<string, readonly Pick<SearchedPage, 'path' | 'title' | 'description'>[]>,
+  counts: readonly number[],
+): string {
   const trails = new Map<string, number>([['', 0]]);
   const numberOf = (trail: string): number => {
     const known = trails.get(trail) ?? trails.size;
     trails.set(trail, known);
     return known;
   };
-  const scopeNames = [...scopes.keys()];
   const rows = [...scopes.values()].flatMap((found, scope) =>
     found.map((page) => {
       const entry = entries.get(page.path) as PageEntry;
@@ -66,25 +97,16 @@ export async function writeSearchIndex(
       return scriptJson(row);
     }),
   );
-  const counts = parts.map(({ pages: found }) => found.length);
   const lists = {
-    scopes: scopeNames.map((name) => JSON.parse(name) as unknown),
+    scopes: [...scopes.keys()].map((name) => JSON.parse(name) as unknown),
     trails: [...trails.keys()],
     parts: counts,
   };
-  const head = Buffer.from(
-    `window.binderySearchIndex=${scriptJson(lists).slice(0, -1)},"pages":[\n${rows.join(',\n')}\n]};\n`,
-  );
-  await store.write('_bindery/search-index.js', head.length, [head]);
-  for (const [number, { pages: found, share }] of parts.entries()) {
-    const texts = found.map(({ search }) => search);
-    const { pieces, size } =
-      share >= 1 ? { pieces: joined(texts), size: bytesOf(texts) } : await shortened(texts, share, store);
-    const begin = Buffer.from(`binderySearchPart(${number},[\n`);
-    const end = Buffer.from(']);\n');
-    await store.write(`_bindery/search/${number}.js`, begin.length + size + end.length, [begin, pieces, end]);
-  }
+  return `window.binderySearchIndex=${scriptJson(lists).slice(0, -1)},"pages":[\n${rows.join(',\n')}\n]};\n`;
 }
+
+/** `_bindery/search/<number>.js` around the lines of its pages. */
+export const searchPart = { begin: (number: number): string => `binderySearchPart(${number},[\n`, end: ']);\n' };
 
 /** Splits the pages of one language and version into parts. `share`: the fraction of the maximum section length at which the texts fit the limit. */
 function cutParts(pages: readonly SearchedPage[]): { pages: SearchedPage[]; share: number }[] {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { pageReader } from '#services/indexer/cut-pages.ts';
-import { renderChild } from '#services/page-renderer/main.ts';
+import { renderChild } from '#services/page-renderer/render-pages.ts';
 import { archiveReader } from '#services/publisher/project-files.ts';
 import { projectReader } from '#shared/docs/project/analyze-project.ts';
 import { type ChildProgram, processorTimeMs, startChild } from '#shared/docs/sandbox/child.ts';

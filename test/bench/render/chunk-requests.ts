@@ -1,4 +1,4 @@
-import { renderChild } from '#services/page-renderer/main.ts';
+import { renderChild } from '#services/page-renderer/render-pages.ts';
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
 import type { ProjectFiles } from '#shared/docs/project/project-files.ts';
 import { maxSourceBytes } from '#shared/docs/project/source-limits.ts';

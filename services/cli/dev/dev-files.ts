@@ -1,0 +1,129 @@
+import { hash } from 'node:crypto';
+import { type Stats, readFileSync } from 'node:fs';
+import { lstat, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ProjectFile, ProjectFiles } from '#shared/docs/project/project-files.ts';
+import { errorCode } from '#shared/runtime/failures.ts';
+import { inParallel } from '#shared/runtime/in-parallel.ts';
+import { filesBelow, isPacked, projectFilesIn } from '../folder-project.ts';
+
+/** Files that changed since the last look: those that were added or have other bytes, and those that are gone, as they were. */
+export type FilesChange = { changed: ProjectFile[]; gone: ProjectFile[] };
+
+/** The files of a docs project in a folder, kept up to date. */
+export type DevFiles = ProjectFiles & {
+  has(path: string): boolean;
+  /** Checks these files and folders again. Names are relative to the folder of the project. */
+  look(paths: Iterable<string>): Promise<FilesChange>;
+  /** Checks all files, and reads those with another size, time or identity. For file systems without events. */
+  lookAtAll(): Promise<FilesChange>;
+};
+
+/** The last look at a file. A file with the same facts is not read again. */
+type Seen = ProjectFile & { facts: string };
+
+const readsAtOnce = 16;
+/** Time after which a file that became empty is read again: many programs empty a file before they write it. */
+const emptyForMs = 25;
+
+/** Opens the files of a project. `extra`: files that are not in the folder, such as fetched API descriptions. Throws as `projectFilesIn`. */
+export async function devFiles(folder: string, extra: ReadonlyMap<string, Uint8Array> = new Map()): Promise<DevFiles> {
+  const seen = new Map<string, Seen>();
+  for (const path of await projectFilesIn(folder)) {
+    const file = seeNow(folder, path);
+    if (file !== undefined) seen.set(path, file);
+  }
+  for (const [path, bytes] of extra) seen.set(path, { path, ...digestOf(bytes), facts: 'extra' });
+  const isExtra = (path: string): boolean => extra.has(path);
+
+  async function lookAt(path: string): Promise<Seen | 'gone' | 'same'> {
+    const facts = await stat(join(folder, path)).then(factsOf, () => undefined);
+    const before = seen.get(path);
+    if (facts === undefined) return 'gone';
+    if (before?.facts === facts) return 'same';
+    try {
+      let bytes = await readFile(join(folder, path));
+      if (bytes.length === 0 && (before?.sizeBytes ?? 0) > 0) {
+        await new Promise((resolve) => setTimeout(resolve, emptyForMs));
+        bytes = await readFile(join(folder, path));
+      }
+      return { path, ...digestOf(bytes), facts };
+    } catch (error) {
+      // The file vanished, or is a folder now. A file that may not be read stays in the list, and its reader reports it.
+      if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes(String(errorCode(error)))) return 'gone';
+      return { path, sha256: hash('sha256', `unreadable ${facts}`), sizeBytes: 0, facts };
+    }
+  }
+
+  async function lookAtFiles(paths: readonly string[]): Promise<FilesChange> {
+    const change: FilesChange = { changed: [], gone: [] };
+    const found = await inParallel(paths, readsAtOnce, async (path) => ({ path, file: await lookAt(path) }));
+    for (const { path, file } of found) {
+      if (file === 'gone') {
+        const before = seen.get(path);
+        if (before !== undefined) change.gone.push(entryOf(before));
+        seen.delete(path);
+      } else if (file !== 'same') {
+        const before = seen.get(path);
+        seen.set(path, file);
+        if (before?.sha256 !== file.sha256) change.changed.push(entryOf(file));
+      }
+    }
+    return change;
+  }
+
+  /** Files at or below a name that an event named: the file, the files of the folder, and known files that may be gone. */
+  async function filesAt(path: string): Promise<string[]> {
+    const known = [...seen.keys()].filter((file) => file.startsWith(`${path}/`) && !isExtra(file));
+    const kind = await lstat(join(folder, path)).catch(() => undefined);
+    if (kind?.isDirectory() === true) return [...known, ...(await filesBelow(folder, path).catch(() => []))];
+    return [path, ...known];
+  }
+
+  return {
+    get files() {
+      return [...seen.values()].map(entryOf);
+    },
+    has: (path) => seen.has(path),
+    async read(path, maxBytes) {
+      const bytes = extra.get(path) ?? (await readFile(join(folder, path)));
+      return bytes.subarray(0, maxBytes);
+    },
+    async look(paths) {
+      const all = new Set<string>();
+      for (const path of paths)
+        if (isPacked(path) && !isExtra(path)) for (const file of await filesAt(path)) all.add(file);
+      return lookAtFiles([...all]);
+    },
+    async lookAtAll() {
+      const now = await projectFilesIn(folder).catch(() => undefined);
+      if (now === undefined) return { changed: [], gone: [] };
+      const known = [...seen.keys()].filter((path) => !isExtra(path));
+      return lookAtFiles([...new Set([...known, ...now])]);
+    },
+  };
+
+  function entryOf({ path, sha256, sizeBytes }: Seen): ProjectFile {
+    return { path, sha256, sizeBytes };
+  }
+}
+
+/**
+ * Reads a file for its digest at the start, when there is nothing else to do: one system call after the other takes half the time of a queue of reads.
+ * Undefined if it vanished or cannot be read.
+ */
+function seeNow(folder: string, path: string): Seen | undefined {
+  try {
+    const bytes = readFileSync(join(folder, path));
+    return { path, ...digestOf(bytes), facts: '' };
+  } catch {
+    return undefined;
+  }
+}
+
+const digestOf = (bytes: Uint8Array): Pick<ProjectFile, 'sha256' | 'sizeBytes'> => ({
+  sha256: hash('sha256', bytes),
+  sizeBytes: bytes.length,
+});
+
+const factsOf = ({ mtimeMs, size, ino, ctimeMs }: Stats): string => `${mtimeMs} ${ctimeMs} ${size} ${ino}`;
