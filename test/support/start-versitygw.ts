@@ -14,11 +14,10 @@ export type VersityGateway = RestartableServer & {
   region: string;
 };
 
-const accessKeyId = 'test';
-const secretAccessKey = 'test-secret';
+const testCredentials = { accessKeyId: 'test', secretAccessKey: 'test-secret' };
 
 /** A real S3 server (Versity S3 Gateway over a temporary folder) on loopback, without buckets. @throws ServerMissing */
-export async function startVersityGateway(): Promise<VersityGateway> {
+export async function startVersityGateway({ accessKeyId, secretAccessKey } = testCredentials): Promise<VersityGateway> {
   const program = requireServer('versitygw');
   const folder = await mkdtemp(join(tmpdir(), 'bindery-s3-'));
   const [data, sidecar] = [join(folder, 'data'), join(folder, 'meta')];

@@ -22,7 +22,7 @@ type Plot = {
 };
 
 const size = { width: 340, height: 160 };
-const inset = { left: 52, right: 8, top: 10, bottom: 24 };
+const inset = { left: 62, right: 8, top: 10, bottom: 24 };
 const mostLabels = 7;
 const steps = [1, 2, 2.5, 5, 10];
 
