@@ -33,11 +33,6 @@ export const housekeeperSettings = {
     wholeNumber(1, 36_500).default(30),
     'days from the end of an export job until its history moves from the log to the object store',
   ),
-  sweepUploadsHours: setting(
-    'BINDERY_SWEEP_UPLOADS_HOURS',
-    wholeNumber(1, 8_760).default(24),
-    'hours after which an unfinished upload is aborted and its parts are removed',
-  ),
 };
 
 export type HousekeeperConfig = ConfigOf<typeof housekeeperSettings>;

@@ -36,7 +36,7 @@ export function start(config: HousekeeperConfig): Promise<Running> {
       onOutcome: (chore: string, outcome: ChoreOutcome) => void failed.set(chore, Number(outcome === 'failed')),
       chores: choresOf(context, {
         archiveAfterMs: config.archiveAfterDays * dayMs,
-        sweepUploadsAfterMs: config.sweepUploadsHours * hourMs,
+        sweepUploadsAfterMs: dayMs,
       }),
       everyMs: config.sweepEveryHours * hourMs,
       random: Math.random,

@@ -29,7 +29,6 @@ function indexing(read: (request: CutRequest, deadlineMs: number) => Promise<voi
   const objectStore = folderObjectStore({
     folder: join(folder, 'objects'),
     publicBaseUrl: 'http://x',
-    maxLinkLifetimeSeconds: 60,
   });
   const searchIndex = sqliteSearchIndex(join(folder, 'search'));
   const stop = new AbortController();

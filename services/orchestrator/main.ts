@@ -14,6 +14,8 @@ export { orchestratorSettings as settings } from './config.ts';
 
 /** Time without a renderer of a version after which its jobs are planned again. Renderers restart in less, and the deadline of an export is much longer. */
 const rendererGoneAfterMs = 30_000;
+/** Time after which an unclaimed task is redispatched as a new attempt, if a worker is idle. */
+const taskLostAfterMs = 30_000;
 
 /** Time limit of a refusal, longer than a store takes to restart. */
 const refusedForMs = 6 * 60_000;
@@ -32,7 +34,7 @@ export function start(config: OrchestratorConfig): Promise<Running> {
       bundlers,
       measures: measureExports(metrics, { 'page-renderer': renderers, bundler: bundlers }, clock),
       plans: planMaker(),
-      taskLostAfterMs: config.taskLostAfterSeconds * 1000,
+      taskLostAfterMs,
       rendererGoneAfterMs,
       refusedForMs,
       exportDeadlineMs: config.exportDeadlineMinutes * 60_000,

@@ -54,7 +54,7 @@ let store: ObjectStore;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bindery-objects-'));
-  store = folderObjectStore({ folder, publicBaseUrl: 'http://127.0.0.1', maxLinkLifetimeSeconds: 60 });
+  store = folderObjectStore({ folder, publicBaseUrl: 'http://127.0.0.1' });
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -125,7 +125,7 @@ test('an object that was cut is listed, and so are the others', async () => {
 
 test('a folder that cannot be written is unavailable, and the error names the reason', async () => {
   await writeFile(join(folder, 'a-file'), '');
-  const settings = { folder: join(folder, 'a-file', 'objects'), publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 };
+  const settings = { folder: join(folder, 'a-file', 'objects'), publicBaseUrl: 'http://x' };
   const broken = folderObjectStore(settings);
   await expect(broken.check()).rejects.toThrow(ObjectStoreUnavailable);
   await expect(broken.check()).rejects.toThrow(`${settings.folder} cannot be used: ENOTDIR`);

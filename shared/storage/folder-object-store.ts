@@ -8,6 +8,7 @@ import { folderLinkUrl } from './download-link.ts';
 import { filesUnder, folderUploads, removeFile, unlessGone } from './folder-files.ts';
 import { describeObjectFile, objectFileEnd, type OpenObject, openObjectFile, readObjectFile } from './object-file.ts';
 import {
+  longestLinkSeconds,
   bytesOfParts,
   checkObjectKey,
   checkObjectPrefix,
@@ -28,7 +29,6 @@ export type FolderObjectStoreSettings = {
   publicBaseUrl: string;
   /** Required only by `presign`. */
   signingKey?: string | undefined;
-  maxLinkLifetimeSeconds: number;
   clock?: Clock;
 };
 
@@ -239,7 +239,7 @@ export function folderObjectStore(settings: FolderObjectStoreSettings): ObjectSt
     async presign(key, { lifetimeSeconds, fileName, contentType }) {
       checkObjectKey(key);
       if (settings.signingKey === undefined) throw new Error('links need the setting BINDERY_LINK_SIGNING_KEY');
-      const lifetime = Math.min(lifetimeSeconds, settings.maxLinkLifetimeSeconds);
+      const lifetime = Math.min(lifetimeSeconds, longestLinkSeconds);
       const expires = Math.floor(clock.now().getTime() / 1000 + lifetime);
       const url = folderLinkUrl({ key, expires, fileName, contentType }, settings.publicBaseUrl, settings.signingKey);
       return { url, expiresAt: new Date(expires * 1000) };

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { type Clock, hourMs } from '#shared/runtime/time-and-ids.ts';
+import { type Clock, dayMs, hourMs } from '#shared/runtime/time-and-ids.ts';
 import { Unavailable } from '#shared/runtime/failures.ts';
 
 /**
@@ -39,7 +39,7 @@ export type ObjectStore = {
   remove(key: string, options?: ReadOptions): Promise<void>;
   /**
    * A link with which anyone may read the object until it expires, by our clock, however far that of the store is off. Its lifetime is at most
-   * `maxLinkLifetimeSeconds`. The store's time is taken from its earlier answers.
+   * `longestLinkSeconds`. The store's time is taken from its earlier answers.
    */
   presign(key: string, options: PresignOptions): Promise<PresignedLink>;
   /** Milliseconds by which the store's clock is ahead of ours; 0 for stores on this machine. */
@@ -50,6 +50,9 @@ export type ObjectStore = {
   check(options?: ReadOptions): Promise<void>;
   close(): Promise<void>;
 };
+
+/** Longest lifetime of a link, in seconds: a week, which is the limit of S3. */
+export const longestLinkSeconds = (7 * dayMs) / 1000;
 
 export type PutOptions = {
   contentType?: string;

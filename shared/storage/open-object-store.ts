@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ConfigOf, secretSetting, setting, webAddress, wholeNumber } from '#shared/runtime/config.ts';
+import { type ConfigOf, secretSetting, setting, webAddress } from '#shared/runtime/config.ts';
 import type { FolderObjectStoreSettings } from './folder-object-store.ts';
 import { type Clock, systemClock } from '#shared/runtime/time-and-ids.ts';
 import type { ObjectStore } from './object-store.ts';
@@ -21,11 +21,6 @@ export const objectStoreSettings = {
     'BINDERY_PUBLIC_URL',
     webAddress.default('http://127.0.0.1:8080'),
     'public address of the gateway: exported pages send requests to it, and links of the object store "folder" start with it',
-  ),
-  maxLinkLifetimeSeconds: setting(
-    'BINDERY_MAX_LINK_LIFETIME_SECONDS',
-    wholeNumber(60, 604_800).default(604_800),
-    'longest lifetime of a bundle link, in seconds (at most 7 days)',
   ),
   s3Endpoint: setting('BINDERY_S3_ENDPOINT', webAddress.optional(), 'address of the S3 API; if absent, AWS'),
   s3PublicEndpoint: setting(
@@ -74,10 +69,10 @@ export async function openObjectStore(config: ObjectStoreConfig, clock: Clock = 
 export function objectStoreFromConfig(
   config: ObjectStoreConfig,
 ): ({ kind: 'folder' } & FolderObjectStoreSettings) | ({ kind: 's3' } & S3ObjectStoreSettings) {
-  const { maxLinkLifetimeSeconds, s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config;
+  const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = config;
   if (config.objectStore === 'folder') {
     const { objectFolder: folder, publicUrl: publicBaseUrl, linkSigningKey: signingKey } = config;
-    return { kind: 'folder', folder, publicBaseUrl, signingKey, maxLinkLifetimeSeconds };
+    return { kind: 'folder', folder, publicBaseUrl, signingKey };
   }
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined)) {
     throw new Error(`BINDERY_S3_ACCESS_KEY_ID and BINDERY_S3_SECRET_ACCESS_KEY belong together: set both or neither`);
@@ -90,6 +85,5 @@ export function objectStoreFromConfig(
     publicEndpoint: config.s3PublicEndpoint,
     forcePathStyle: config.s3ForcePathStyle === '1',
     credentials: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey } : undefined,
-    maxLinkLifetimeSeconds,
   };
 }

@@ -20,7 +20,7 @@ beforeAll(async () => {
     }),
   );
   store = s3ObjectStore({
-    ...{ bucket: 'bindery', region: 'x', endpoint: server.url, forcePathStyle: true, maxLinkLifetimeSeconds: 60 },
+    ...{ bucket: 'bindery', region: 'x', endpoint: server.url, forcePathStyle: true },
     credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
     // A busy machine takes longer than the usual deadline to send more bytes than the memory has.
     timeoutMs: 60_000,

@@ -16,7 +16,6 @@ export type S3ObjectStoreSettings = {
   forcePathStyle?: boolean;
   /** If absent, the SDK finds them (environment, web identity, instance). Links end with credentials that expire. */
   credentials?: S3ClientConfig['credentials'];
-  maxLinkLifetimeSeconds: number;
   /** Timeout of an answer of the store, 10 seconds by default. Uploads get more, depending on their size. */
   timeoutMs?: number;
   clock?: Clock;

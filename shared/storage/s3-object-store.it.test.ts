@@ -14,7 +14,6 @@ const settingsFor = (gateway: VersityGateway): S3ObjectStoreSettings => ({
   endpoint: gateway.endpoint,
   forcePathStyle: true,
   credentials: { accessKeyId: gateway.accessKeyId, secretAccessKey: gateway.secretAccessKey },
-  maxLinkLifetimeSeconds: 7200,
 });
 
 describeWithServers(['versitygw'], 'with a real gateway', () => {

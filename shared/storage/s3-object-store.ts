@@ -14,6 +14,7 @@ import { create as contentDisposition } from 'content-disposition';
 import { asError, messageOf } from '#shared/runtime/failures.ts';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import {
+  longestLinkSeconds,
   checkObjectKey,
   checkObjectPrefix,
   type ObjectStore,
@@ -190,7 +191,7 @@ export function s3ObjectStore(settings: S3ObjectStoreSettings): ObjectStore {
         // A link stops working when the credentials that signed it expire, whatever its own end is, so the earlier end is returned.
         const { expiration } = await signer.config.credentials();
         const credentialSeconds = expiration === undefined ? Infinity : expiration.getTime() / 1000 - signedAt;
-        const lifetime = Math.floor(Math.min(lifetimeSeconds, settings.maxLinkLifetimeSeconds, credentialSeconds));
+        const lifetime = Math.floor(Math.min(lifetimeSeconds, longestLinkSeconds, credentialSeconds));
         if (lifetime < 1) throw new ObjectStoreUnavailable('the credentials that sign links have expired');
         const signing = { expiresIn: lifetime, signingDate: new Date(signedAt * 1000) };
         const url = await getSignedUrl(signer, command, signing);

@@ -64,7 +64,6 @@ beforeEach(async () => {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     forcePathStyle: true,
     credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-    maxLinkLifetimeSeconds: 60,
   });
 });
 afterEach(async () => {

@@ -5,7 +5,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { exampleBundle } from '../support/example-bundle.ts';
 import { startHostProcess } from '../support/host-process.ts';
-import { startSiteLoad, visitExample } from '../support/site-load.ts';
+import { visitExample } from '../support/ask-host.ts';
+import { startSiteLoad } from '../support/site-load.ts';
 import { sitesPlatform } from '../support/sites-platform.ts';
 
 const [seconds = 60, requestsPerSecond = 2_000] = process.argv.slice(2).map(Number);

@@ -53,7 +53,6 @@ const folder = await mkdtemp(join(tmpdir(), 'bindery-bench-search-index-'));
 const objectStore = folderObjectStore({
   folder: join(folder, 'objects'),
   publicBaseUrl: 'http://x',
-  maxLinkLifetimeSeconds: 60,
 });
 const { index: searchIndex, place, end } = await openTestIndex(engine);
 const logger = pino({ level: 'silent' });

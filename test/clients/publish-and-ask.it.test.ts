@@ -65,7 +65,6 @@ describeWithServers(['nats-server'], 'indexer and assistant over a real bus, eac
     const objects = folderObjectStore({
       folder: join(folder, 'objects'),
       publicBaseUrl: 'http://x',
-      maxLinkLifetimeSeconds: 60,
     });
     for (const file of project.files)
       await objects.put(blobKey('acme', file.sha256), await project.read(file.path, file.sizeBytes));

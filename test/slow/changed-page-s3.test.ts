@@ -43,7 +43,7 @@ describeWithServers(['versitygw', 'nats-server'], 'a changed page of a large sit
     harness = await startInstallation({ copies: exportPathOnly, environment: bucket });
     const { accessKeyId, secretAccessKey, region } = gateway;
     store = s3ObjectStore({
-      ...{ bucket: 'bindery', region, endpoint: gateway.endpoint, forcePathStyle: true, maxLinkLifetimeSeconds: 60 },
+      ...{ bucket: 'bindery', region, endpoint: gateway.endpoint, forcePathStyle: true },
       credentials: { accessKeyId, secretAccessKey },
     });
   }, 120_000);

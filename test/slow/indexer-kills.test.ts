@@ -63,7 +63,7 @@ describeWithServers(
       [bus, elasticsearch] = await Promise.all([startTestBus(), startElasticsearch()]);
       publisher = await bus.connect('publisher');
       const objects = join(folder, 'objects');
-      objectStore = folderObjectStore({ folder: objects, publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
+      objectStore = folderObjectStore({ folder: objects, publicBaseUrl: 'http://x' });
       const model = await storeProject(objectStore, scope, await localProject(chaosProject.folder));
       pageCount = model.pages.length;
       undisturbed = indexUndisturbed();

@@ -62,7 +62,6 @@ beforeEach(async () => {
   objectStore = folderObjectStore({
     folder: join(folder, 'objects'),
     publicBaseUrl: 'http://x',
-    maxLinkLifetimeSeconds: 60,
   });
   searchIndex = sqliteSearchIndex(join(folder, 'search'));
   const children = childPool({ ...pageReader, slots: 1 });

@@ -1,11 +1,11 @@
 import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { askHost } from '../support/ask-host.ts';
+import { askHost, visitExample } from '../support/ask-host.ts';
 import { seededRandom } from '../support/chaos/fault-injection.ts';
 import { exampleBundle } from '../support/example-bundle.ts';
 import { type HostProcess, startHostProcess } from '../support/host-process.ts';
-import { startSiteLoad, visitExample } from '../support/site-load.ts';
+import { startSiteLoad } from '../support/site-load.ts';
 import { type SitesPlatform, sitesPlatform } from '../support/sites-platform.ts';
 
 const minuteMs = 60_000;

@@ -29,7 +29,6 @@ describeWithServers(['versitygw'], 'housekeeping on S3', () => {
       endpoint: gateway.endpoint,
       forcePathStyle: true,
       credentials: { accessKeyId: gateway.accessKeyId, secretAccessKey: gateway.secretAccessKey },
-      maxLinkLifetimeSeconds: 7200,
       clock,
     };
     await createS3Bucket(settings);

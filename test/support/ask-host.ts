@@ -1,6 +1,7 @@
 import { type Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 
 export type HostAnswer = { status: number; headers: IncomingHttpHeaders; body: Buffer; text: string };
 
@@ -40,20 +41,32 @@ export async function sendRaw(url: string, sent: string): Promise<string> {
   return await text(socket);
 }
 
-/** Loads a page of an example bundle from a host of this name with all its files, as a browser does. Returns the problems. */
-export async function visitHost(url: string, host: string, agent?: Agent): Promise<string[]> {
+/** A page of an example bundle with its files, as a browser loads it. Rejects when the host does not answer. */
+export async function visitExample(
+  url: string,
+  name: string,
+  agent?: Agent,
+): Promise<{ version: string; requests: number; failed: string[]; mixed: string[] }> {
   const options = agent === undefined ? {} : { agent };
-  const page = await askHost(url, host, '/', options);
-  const version = /Version (\S+)<\/p>/.exec(page.text)?.[1];
-  if (page.status !== 200 || version === undefined)
-    return [`${page.status} for the page of ${host}: ${page.text.slice(0, 100)}`];
+  const page = await askHost(url, name, '/', options);
+  const version = /Version (\S+)<\/p>/.exec(page.text)?.[1] ?? '';
   const addresses = [...page.text.matchAll(/(?:src|href)="(\/_bindery\/@[^"]+)"/g)].map(([, address = '']) => address);
-  const problems = await Promise.all(
-    addresses.map(async (address) => {
-      const asset = await askHost(url, host, address, options);
-      if (asset.status !== 200) return [`${asset.status} for ${address} of ${version}`];
-      return asset.text.includes(version) ? [] : [`${address} of ${version} has ${asset.text.slice(0, 60)}`];
-    }),
-  );
-  return addresses.length === 3 ? problems.flat() : [`${addresses.length} addresses`];
+  const failed = page.status === 200 && version !== '' && addresses.length === 3 ? [] : [`${page.status} for ${name}`];
+  const mixed: string[] = [];
+  for (const address of addresses) {
+    const file = await askHost(url, name, address, options);
+    if (file.status !== 200) failed.push(`${file.status} for ${address} of ${version} at ${name}`);
+    else if (!file.text.includes(version)) mixed.push(`${address} of ${version} has ${file.text.slice(0, 60)}`);
+    // Style sheets are under the token of their version, and other files under their digest.
+    const digest = /@([0-9a-f]{16})\/.*(?<!\.css)$/.exec(address)?.[1];
+    if (digest !== undefined && file.status === 200 && !sha256Of(file.body).startsWith(digest))
+      mixed.push(`${address} has other bytes than its address says`);
+  }
+  return { version, requests: 1 + addresses.length, failed, mixed };
+}
+
+/** The same, with the problems alone. */
+export async function visitHost(url: string, host: string, agent?: Agent): Promise<string[]> {
+  const { failed, mixed } = await visitExample(url, host, agent);
+  return [...failed, ...mixed];
 }

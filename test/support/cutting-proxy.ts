@@ -1,30 +1,15 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
-/** Proxy on loopback that closes a connection at a chosen moment, as a dying server would. */
-export type CuttingProxy = {
-  port: number;
+/** Proxy that closes a connection at a chosen moment, as a dying server would. */
+export type CuttingProxy = TcpProxy & {
   /** Closes a connection once, after the next piece from the server that has this text. Resolves when it is closed. */
   cutAfter(text: string): Promise<void>;
-  close(): Promise<void>;
 };
 
 export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
-  const sockets = new Set<Socket>();
   let cut: { text: string; done: () => void } | undefined;
-  const proxy = createServer((client) => {
-    const server = connect(serverPort, '127.0.0.1');
-    const ends = [client, server];
-    const end = () => ends.forEach((socket) => socket.destroy());
-    for (const socket of ends) {
-      sockets.add(socket);
-      socket.on('error', end).on('close', () => {
-        sockets.delete(socket);
-        end();
-      });
-    }
-    client.on('data', (bytes) => server.write(bytes));
-    server.on('data', (bytes) => {
+  const proxy = await tcpProxy(serverPort, {
+    answer(bytes, client, end) {
       if (cut === undefined || !bytes.includes(cut.text)) {
         client.write(bytes);
         return;
@@ -35,20 +20,13 @@ export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
         end();
         done();
       });
-    });
+    },
   });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
   return {
-    port: (proxy.address() as AddressInfo).port,
+    ...proxy,
     cutAfter: (text) =>
       new Promise((resolve) => {
         cut = { text, done: resolve };
       }),
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      proxy.close();
-      await once(proxy, 'close');
-    },
   };
 }

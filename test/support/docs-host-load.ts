@@ -9,25 +9,11 @@ import { openSiteFolder } from '#services/docs-host/site-folder.ts';
 import { versionLists } from '#services/docs-host/version-lists.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
+import { visitHost } from './ask-host.ts';
 import { exampleBundle } from './example-bundle.ts';
 
 /** Loads a page of an example bundle with all its files, as a browser does. Returns the problems. */
-export async function visit(url: string): Promise<string[]> {
-  const answer = await fetch(url);
-  const page = await answer.text();
-  const version = /Version (\S+)<\/p>/.exec(page)?.[1];
-  if (answer.status !== 200 || version === undefined) return [`${answer.status} for the page: ${page.slice(0, 100)}`];
-  const addresses = [...page.matchAll(/(?:src|href)="(\/_bindery\/@[^"]+)"/g)].map(([, address = '']) => address);
-  const problems = await Promise.all(
-    addresses.map(async (address) => {
-      const asset = await fetch(url + address);
-      const text = await asset.text();
-      if (asset.status !== 200) return [`${asset.status} for ${address} of ${version}`];
-      return text.includes(version) ? [] : [`${address} of ${version} has ${text.slice(0, 60)}`];
-    }),
-  );
-  return addresses.length === 3 ? problems.flat() : [`${addresses.length} addresses`];
-}
+export const visit = (url: string): Promise<string[]> => visitHost(url, new URL(url).host);
 
 const maxBytes = 100_000_000;
 

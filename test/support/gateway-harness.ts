@@ -58,7 +58,6 @@ export async function gatewayHarness(
     folder,
     publicBaseUrl: 'http://gateway.test',
     signingKey: linkSigningKey,
-    maxLinkLifetimeSeconds: 604_800,
     clock,
   });
   const services = await startServices?.({ bus, objectStore, clock, logger, folder });

@@ -34,7 +34,7 @@ export function orchestratorContext({
 } = {}): OrchestratorContext {
   const clock = { now: () => new Date('2026-03-01T11:00:00.000Z') };
   const store = folderObjectStore({
-    ...{ folder: '/nowhere', publicBaseUrl: 'http://x.test', clock, maxLinkLifetimeSeconds: 60 },
+    ...{ folder: '/nowhere', publicBaseUrl: 'http://x.test', clock },
   });
   return {
     bus: memoryBus(),

@@ -2,8 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { sha256Of } from '#shared/runtime/canonical-json.ts';
-import { askHost } from './ask-host.ts';
+import { visitExample } from './ask-host.ts';
 
 /** Readers of sites of example bundles, in a process of their own. Each visit is a page with its three files: four requests. */
 type SiteLoadOptions = {
@@ -53,30 +52,6 @@ export function startSiteLoad(options: SiteLoadOptions): {
       }
     },
   };
-}
-
-/** A page of an example bundle with its files, as a browser loads it. Rejects when the host does not answer. */
-export async function visitExample(
-  url: string,
-  name: string,
-  agent?: Agent,
-): Promise<{ version: string; requests: number; failed: string[]; mixed: string[] }> {
-  const options = agent === undefined ? {} : { agent };
-  const page = await askHost(url, name, '/', options);
-  const version = /Version (\S+)<\/p>/.exec(page.text)?.[1] ?? '';
-  const addresses = [...page.text.matchAll(/(?:src|href)="(\/_bindery\/@[^"]+)"/g)].map(([, address = '']) => address);
-  const failed = page.status === 200 && version !== '' && addresses.length === 3 ? [] : [`${page.status} for ${name}`];
-  const mixed: string[] = [];
-  for (const address of addresses) {
-    const file = await askHost(url, name, address, options);
-    if (file.status !== 200) failed.push(`${file.status} for ${address} of ${version} at ${name}`);
-    else if (!file.text.includes(version)) mixed.push(`${address} of ${version} has ${file.text.slice(0, 60)}`);
-    // Style sheets are under the token of their version, and other files under their digest.
-    const digest = /@([0-9a-f]{16})\/.*(?<!\.css)$/.exec(address)?.[1];
-    if (digest !== undefined && file.status === 200 && !sha256Of(file.body).startsWith(digest))
-      mixed.push(`${address} has other bytes than its address says`);
-  }
-  return { version, requests: 1 + addresses.length, failed, mixed };
 }
 
 async function load({ url, names, readers, visitsPerSecond }: SiteLoadOptions): Promise<void> {

@@ -1,46 +1,17 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
-/** Proxy on loopback that delays each answer by `delayMs`. */
-export type SlowProxy = {
-  port: number;
-  delayMs: number;
-  /** Number of forwarded pieces of answers. */
-  answers: number;
-  close(): Promise<void>;
-};
+/** Proxy that delays each piece of an answer by `delayMs`, and counts those that it has passed on. */
+export type SlowProxy = TcpProxy & { delayMs: number; answers: number };
 
 export async function slowProxy(serverPort: number): Promise<SlowProxy> {
-  const sockets = new Set<Socket>();
-  const proxy = createServer((client) => {
-    const server = connect(serverPort, '127.0.0.1');
-    const end = () => [client, server].forEach((socket) => socket.destroy());
-    for (const socket of [client, server]) {
-      sockets.add(socket);
-      socket.on('error', end).on('close', () => {
-        sockets.delete(socket);
-        end();
-      });
-    }
-    client.on('data', (bytes) => server.write(bytes));
-    server.on('data', (bytes) => {
+  const delayed = { delayMs: 0, answers: 0 };
+  const proxy = await tcpProxy(serverPort, {
+    answer(bytes, client) {
       setTimeout(() => {
-        if (!client.destroyed) client.write(bytes);
-        slow.answers += 1;
-      }, slow.delayMs);
-    });
-  });
-  proxy.listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  const slow: SlowProxy = {
-    port: (proxy.address() as AddressInfo).port,
-    delayMs: 0,
-    answers: 0,
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      proxy.close();
-      await once(proxy, 'close');
+        if (client.writable) client.write(bytes);
+        delayed.answers += 1;
+      }, delayed.delayMs);
     },
-  };
-  return slow;
+  });
+  return Object.assign(delayed, proxy);
 }

@@ -44,7 +44,7 @@ export async function bucketOn(
   { endpoint, region, ...credentials }: VersityGateway,
   bucket: string,
 ): Promise<Record<string, string>> {
-  await createS3Bucket({ bucket, endpoint, region, credentials, forcePathStyle: true, maxLinkLifetimeSeconds: 3_600 });
+  await createS3Bucket({ bucket, endpoint, region, credentials, forcePathStyle: true });
   return {
     BINDERY_OBJECT_STORE: 's3',
     BINDERY_S3_ENDPOINT: endpoint,

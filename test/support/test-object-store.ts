@@ -4,5 +4,5 @@ import { newFolder } from './new-folder.ts';
 
 /** A folder as object store, for tests that do not use its links. */
 export function testObjectStore(folder = newFolder()): ObjectStore {
-  return folderObjectStore({ folder, publicBaseUrl: 'http://x', maxLinkLifetimeSeconds: 60 });
+  return folderObjectStore({ folder, publicBaseUrl: 'http://x' });
 }

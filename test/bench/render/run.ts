@@ -1,7 +1,7 @@
 /*
  * Measures the costs of rendering by stage, as ratios to a reference in the same run: the same pages parsed as plain CommonMark by micromark, whose
- * speed does not depend on our code. `start` measures the start of child processes, `chunks` the messages to them, `reference` the pages of a large
- * API description. It asserts nothing, because machines differ. `npm run bench:render -- start neutral turso-docs --runs 5 --pages 200` (default:
+ * speed does not depend on our code. `start` measures the start of child processes, `reference` the pages of a large API
+ * description. It asserts nothing, because machines differ. `npm run bench:render -- start neutral turso-docs --runs 5 --pages 200` (default:
  * all, 3 runs, 1,000 pages)
  */
 import { availableParallelism, cpus, loadavg } from 'node:os';
@@ -23,7 +23,6 @@ import { corpusFolder, isThere, localProject } from '../../support/docs-projects
 import { publishedProject } from '../../support/published-project.ts';
 import { medianOf, ratio, shown, table } from '../export/measurement.ts';
 import { childStarts } from './child-start.ts';
-import { chunkRequests } from './chunk-requests.ts';
 import { neutralProject } from './neutral-corpus.ts';
 import { referencePages } from './reference-pages.ts';
 
@@ -152,10 +151,6 @@ async function realProject(name: string): Promise<ProjectFiles | undefined> {
 }
 
 if (positionals.length === 0 || positionals.includes('start')) await childStarts(Number(values.runs), print);
-if (positionals.length === 0 || positionals.includes('chunks')) {
-  const mostPages = Number(values.pages);
-  await chunkRequests(neutralFiles(), options, { runs: Number(values.runs), mostPages, print });
-}
 if (positionals.length === 0 || positionals.includes('reference')) {
   const mostPages = Number(values.pages);
   await referencePages(options, { runs: Number(values.runs), mostPages, print });
