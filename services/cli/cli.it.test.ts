@@ -35,7 +35,7 @@ test('check says what publication would say, without a server', async () => {
     '{"name": "A", "theme": "mint", "colors": {"primary": "#112233"}, "navigation": {"pages": ["index"]}}',
   );
   await writeFile(join(folder, 'index.mdx'), '---\ntitle: A\n---\n\nHello.');
-  const good = await runCommand(['check', folder, '--pages']);
+  const good = await runCommand(['check', folder]);
   expect(good).toMatchObject({ code: 0, stdout: '1 page: no problems.\n' });
 
   await writeFile(join(folder, 'docs.json'), '{"name": "A", "navigation": {"pages": ["index", "con"]}}');
@@ -43,7 +43,7 @@ test('check says what publication would say, without a server', async () => {
   await writeFile(join(folder, 'con.mdx'), 'A name that Windows reserves.');
   const bad = await runCommand(['check', folder]);
   expect(bad.code).toBe(1);
-  expect(bad.stdout).toMatch(/^con\.mdx: error bad-path: /m);
+  expect(bad.stdout).toMatch(/^con\.mdx\n {2}error {2}.*\n {6}bad-path {2}\/reference\/findings#bad-path$/m);
   await writeFile(join(folder, 'docs.json'), '{"name": "A", "theme": "mint", "navigation": {"pages": ["index", "b"]}}');
   await writeFile(
     join(folder, 'b.mdx'),
@@ -54,19 +54,22 @@ test('check says what publication would say, without a server', async () => {
   await writeFile(join(folder, 'snippets/s.mdx'), '<Shared />');
   for (const page of ['c1', 'c2'])
     await writeFile(join(folder, `${page}.mdx`), 'import S from "/snippets/s.mdx";\n\n<S />');
-  const rendered = await runCommand(['check', folder, '--pages']);
-  expect(rendered.stdout).toMatch(/^b\.mdx:5:1: warning unknown-component: /m);
-  expect(rendered.stdout).toMatch(
-    /^b\.mdx:5:22: warning broken-anchor: The link to "\/index#none" leads to the page /m,
-  );
+  const rendered = await runCommand(['check', folder]);
+  expect(rendered.stdout).toMatch(/^b\.mdx\n {2}5:1 {2}warning {2}There is no component/m);
+  expect(rendered.stdout).toMatch(/^ {2}5:22 {2}warning {2}The link to "\/index#none" leads to the page /m);
   expect(rendered.stdout).toMatch(/^broken-anchor +warning +1 +1 +The link to "\/index#none" leads to the page/m);
-  expect(rendered.stdout).toMatch(/^b\.mdx:5:42: warning broken-link: There is no page or file "\/c"/m);
-  expect(rendered.stdout).toMatch(/^broken-link +warning +1 +1 +/m);
-  expect(rendered.stdout.match(/^snippets\/s\.mdx:1:1: warning unknown-component: /gm)).toHaveLength(1);
+  expect(rendered.stdout).toMatch(/^ {2}5:42 {2}warning {2}There is no page or file "\/c"/m);
+  expect(rendered.stdout).toMatch(/^broken-link +warning +2 +1 +/m);
+  expect(rendered.stdout.match(/^snippets\/s\.mdx\n {2}1:1 {2}warning {2}There is no component/gm)).toHaveLength(1);
+  const quick = await runCommand(['check', folder, '--no-pages']);
+  expect(quick.stdout).not.toContain('broken-link');
+  expect(quick.stdout).toMatch(/^Pages were not rendered, so links, .* \(--no-pages\)\.$/m);
   await writeFile(join(folder, 'docs.json'), '{"navigation": ');
   const hopeless = await runCommand(['check', folder, '--json']);
   expect(hopeless.code).toBe(1);
   expect(JSON.parse(hopeless.stdout)).toMatchObject({ publishable: false, diagnostics: [{ file: 'docs.json' }] });
+  expect((await runCommand(['check', join(folder, 'none')])).code).toBe(2);
+  expect((await runCommand(['check', folder, '--formats'])).code).toBe(2);
 });
 
 test('bench search measures a folder without a server, with its own questions or with given ones', {

@@ -3,6 +3,7 @@ import type { ContentList } from '#shared/interfaces/http/content.ts';
 import type { ListedApiKey } from '#shared/interfaces/http/directory.ts';
 import { diagnosticTable } from './commands/check.ts';
 import { diagnosticCounts, diagnosticLine } from './format.ts';
+import { findingsText as printedFindings } from './check/print-findings.ts';
 import { contentNamed, contentTable } from './commands/content.ts';
 import { digestSentence, findingsText } from './commands/export.ts';
 import { previewTable } from './commands/housekeeping.ts';
@@ -79,7 +80,7 @@ test('content is named by its version, the start of it, or a label', () => {
   expect(() => contentNamed(list, 'v9')).toThrow('There is no content version or label "v9"');
 });
 
-test('diagnostics read as those of a compiler', () => {
+test('findings are printed by file, with their line and a caret', () => {
   const diagnostic = {
     severity: 'error',
     code: 'mdx-syntax',
@@ -89,7 +90,27 @@ test('diagnostics read as those of a compiler', () => {
     column: 7,
   } as const;
   expect(diagnosticLine(diagnostic)).toBe('a.mdx:3:7: error mdx-syntax: Close the [31mtag.');
-  expect(diagnosticLine({ severity: 'info', code: 'x', message: 'So.', file: '' })).toBe('info x: So.');
+  const text = '# A\r\n\r\nA \t字 <Card>\u001b and more\r\n';
+  const found = [diagnostic, { severity: 'info', code: 'x', message: 'So.', file: '' } as const];
+  expect(printedFindings(found, { textOf: () => text }).split('\n')).toEqual([
+    'The whole project',
+    '  info  So.',
+    '      x  /reference/findings#x',
+    '',
+    'a.mdx',
+    '  3:7  error  Close the [31mtag.',
+    '     3 │ A   字 <Card>  and more',
+    '       │         ^',
+    '      mdx-syntax  /reference/findings#mdx-syntax',
+  ]);
+  const [, , shown = '', caret = ''] = printedFindings([{ ...diagnostic, line: 1, column: 151 }], {
+    textOf: () => `${'a'.repeat(150)}b${'c'.repeat(150)}`,
+    columns: 60,
+  }).split('\n');
+  expect(shown.indexOf('b')).toBe(caret.indexOf('^'));
+  expect(shown.length).toBeLessThan(62);
+  const setting = { severity: 'warning', code: 'bad-setting', message: '"theme" is "x".', file: 'docs.json' } as const;
+  expect(printedFindings([setting], { textOf: () => '{\n  "theme": "x"\n}' })).toContain('  2:3  warning  ');
   expect(diagnosticCounts([diagnostic, diagnostic, { ...diagnostic, severity: 'info' }])).toBe('2 errors, 1 remark');
   expect(diagnosticCounts([])).toBe('no problems');
   expect(diagnosticTable([diagnostic, { ...diagnostic, file: 'b.mdx' }])).toMatch(
@@ -212,6 +233,6 @@ test('how scores came about, as a table with the words that were searched', () =
 test('an export says how many findings its report has, and where to read them', () => {
   expect(findingsText({ errors: 0, warnings: 0 })).toBe('');
   expect(findingsText({ errors: 1, warnings: 32 })).toBe(
-    '\nIts report has 1 error and 32 warnings: see _bindery/report.json in the bundle, or "bindery check --pages <folder>".',
+    '\nIts report has 1 error and 32 warnings: see _bindery/report.json in the bundle, or "bindery check <folder>".',
   );
 });

@@ -4,10 +4,10 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { parseSpecification, SpecificationRefused } from '#shared/docs/reference/parse-specification.ts';
 import type { RemoteFormat } from '#shared/docs/reference/remote-files.ts';
 import { maxSpecificationBytes } from '#shared/docs/reference/specification-limits.ts';
-import { addressRange, addressRanges, covers, isLinkLocal } from '#shared/http/address-ranges.ts';
 import { guardedLookup, literalAddress } from '#shared/http/guarded-lookup.ts';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { formatBytes } from '#shared/runtime/figures.ts';
+import { isRefused } from './private-networks.ts';
 
 /** An API description cannot be fetched, or the answer is not one. The message ends the sentence "<address> cannot be used: …". */
 export class NotFetched extends Error {
@@ -92,34 +92,12 @@ function checkUrl(url: URL, allowPrivate: boolean): void {
   if (literal !== undefined && isRefused(literal, allowPrivate)) throw refusedAddress(url.host, allowPrivate);
 }
 
-/** Link-local addresses have no descriptions, so they are refused also with `allowPrivate`. */
-const isRefused = (address: string, allowPrivate: boolean): boolean =>
-  allowPrivate ? isLinkLocal(address) : isPrivate(address);
-
 const refusedAddress = (host: string, allowPrivate: boolean): NotFetched =>
   new NotFetched(
     allowPrivate
       ? `${host} is a link-local address, and such addresses are never used`
       : `${host} is an address of this machine or of a private network, which needs --private-addresses`,
   );
-
-/** Ranges that are not reachable from the whole Internet. Only `2000::/3` of IPv6 is assigned, and parts of it stand for IPv4 addresses. */
-const privateIpv4 = addressRanges(
-  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.168.0.0/16 198.18.0.0/15 224.0.0.0/3'.split(
-    ' ',
-  ),
-);
-const allIpv4 = addressRanges(['0.0.0.0/0']);
-const publicIpv6 = addressRanges(['2000::/3']);
-const privateIpv6 = addressRanges(['2001::/32', '2001:db8::/32', '2002::/16']);
-
-/** True for addresses of this machine, of private networks, and for those that are not routed on the Internet. Pure. */
-export function isPrivate(address: string): boolean {
-  const range = addressRange(address.split('%')[0] ?? '');
-  if (range === undefined) return true;
-  if (covers(allIpv4, range)) return covers(privateIpv4, range);
-  return !covers(publicIpv6, range) || covers(privateIpv6, range);
-}
 
 const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['gzip', createGunzip],

@@ -36,11 +36,15 @@ const neverPacked = new Set(['.git', 'node_modules', '.bindery', '.DS_Store', '.
 /** The project has a symbolic link to a file that does not belong to it; the message names both. */
 class LinkLeadsOut extends Error {
   override name = 'LinkLeadsOut';
+  /** Exit code of a command that this ends. */
+  readonly exitStatus = 2;
 }
 
 /** The folder is not a docs project; the message names it. */
 class NotAProject extends Error {
   override name = 'NotAProject';
+  /** Exit code of a command that this ends. */
+  readonly exitStatus = 2;
 }
 
 /**

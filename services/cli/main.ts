@@ -48,5 +48,6 @@ try {
   // Usage errors were already printed to standard error.
   if (!isUsage) process.stderr.write(`bindery: ${message}\n`);
   if (process.env.BINDERY_LOG_LEVEL === 'debug' && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-  process.exit(1);
+  const { exitStatus } = error as { exitStatus?: unknown };
+  process.exit(typeof exitStatus === 'number' ? exitStatus : 1);
 }

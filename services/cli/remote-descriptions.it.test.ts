@@ -7,7 +7,8 @@ import { memoryProject } from '../../test/support/memory-project.ts';
 import { newFolder } from '../../test/support/new-folder.ts';
 import { onLoopback } from '../../test/support/on-loopback.ts';
 import { runCommand } from '../../test/support/start-installation.ts';
-import { fetchDescription, isPrivate } from './fetch-description.ts';
+import { fetchDescription } from './fetch-description.ts';
+import { isPrivate } from './private-networks.ts';
 import { remoteDescriptions, withFiles } from './remote-descriptions.ts';
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
 
@@ -252,14 +253,13 @@ test('check --remote fetches, reports failures, and asks no private address by d
   await writeFile(join(folder, 'index.mdx'), 'Hello.');
   const env = { BINDERY_CACHE: cache };
   const without = await runCommand(['check', folder], env);
-  expect(without.stdout).toMatch(/^docs\.json:\d+: warning openapi-not-fetched: .* Publish with "bindery publish"/m);
+  expect(without.stdout).toMatch(/^docs\.json\n {2}\d+:\d+ {2}warning {2}.* Publish with "bindery publish"/m);
+  expect(without.stdout).toMatch(/^API descriptions that are named by address were not fetched/m);
   const careful = await runCommand(['check', folder, '--remote'], env);
-  expect(careful.stdout).toMatch(
-    /^docs\.json:\d+: warning openapi-fetch-failed: .* needs --private-addresses\. Its pages are missing\./m,
-  );
+  expect(careful.stdout).toMatch(/^ {2}[\d:]+ {2}warning {2}.* needs --private-addresses\. Its pages are missing\./m);
   expect(careful.stdout).not.toContain('openapi-not-fetched');
   expect(asked).toEqual([]);
-  const fetched = await runCommand(['check', folder, '--remote', '--private-addresses', '--pages'], env);
+  const fetched = await runCommand(['check', folder, '--remote', '--private-addresses'], env);
   expect(fetched.stdout).toBe('2 pages: no problems.\n');
   expect(asked).toEqual(['/openapi.json']);
   expect(await readFile(join(folder, 'docs.json'), 'utf8')).toContain(origin);

@@ -191,6 +191,8 @@ export const pageFactsSchema = z.object({
   linkLines: z.array(z.int().min(0)).optional(),
   /** The column of each link in its line, 0 if it is not known; absent if none is known. */
   linkColumns: z.array(z.int().min(0)).optional(),
+  /** The snippet in which each link is, '' for a link in the page's own file; absent if all are there. */
+  linkFiles: z.array(z.string()).optional(),
   anchors: z.array(z.string()),
   /** Class names used in the page's own content. */
   classes: z.array(z.string()),

@@ -1,47 +1,230 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { DiagnosticTally } from '#shared/contracts/diagnostic-tally.ts';
-import { analyzeProject, projectPool } from '#shared/docs/project/analyze-project.ts';
-import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
-import { InvalidProject } from '#shared/docs/project/diagnostics.ts';
 import { counted, formatNumber, printable } from '#shared/runtime/figures.ts';
-import { diagnosticCounts, diagnosticLine } from '../format.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
+import type { CheckFinding, FolderCheck } from '../check/check-folder.ts';
+import { type FindingFormat, findingFormats, formattedFindings } from '../check/finding-formats.ts';
+import { findingsText, withPlace } from '../check/print-findings.ts';
+import { explanation } from '../check/explain-code.ts';
+import { openChecker, type FolderChecker } from '../check/open-checker.ts';
+import { forgetTexts, textIn } from '../check/text-in.ts';
+import { WrongUse } from '../check/wrong-use.ts';
 import { privateAddresses } from '../command-options.ts';
-import { folderProject } from '../folder-project.ts';
-import { noDescriptions, remoteDescriptions, withFiles } from '../remote-descriptions.ts';
-import { createOutput, paintFor, textTable } from '../terminal.ts';
+import { diagnosticCounts } from '../format.ts';
+import { noDescriptions, type RemoteDescriptions } from '../remote-descriptions.ts';
+import { createOutput, paintFor, terminalWidth, textTable } from '../terminal.ts';
 
-type CheckOptions = { pages: boolean; remote: boolean; privateAddresses: boolean };
+type CheckOptions = {
+  pages: boolean;
+  remote: boolean;
+  external: boolean;
+  refresh: boolean;
+  privateAddresses: boolean;
+  since?: string;
+  fix: boolean;
+  format?: FindingFormat;
+  json: boolean;
+};
 
 export function checkCommand(program: Command): void {
-  program
+  const command = program
     .command('check')
     .description('check a docs project as publication would, without a server')
-    .argument('<folder>', 'the folder with docs.json')
-    .option('--pages', 'also render every page, and say what an export would leave out', false)
+    .argument('[folder]', 'the folder with docs.json', '.')
+    .option('--no-pages', 'do not render pages: only the configuration, the navigation and the files are checked')
     .option('--remote', 'fetch the API descriptions that the project names by address, as publish does', false)
+    .option('--external', 'also ask other sites whether the linked pages exist', false)
+    .option('--refresh', 'with --external: ask again also where an earlier answer is still fresh', false)
     .option(...privateAddresses)
+    .option('--since <ref>', 'only show what the change since this commit, branch or tag of git has brought')
+    .option('--fix', 'make the repairs of findings that have exactly one right repair', false)
+    .addOption(
+      new Option('--format <format>', 'print the findings in a format for other programs').choices(findingFormats),
+    )
     .option('--json', 'print JSON only', false)
+    .option('--explain <code>', 'say what a code of a finding means, with an example, and check nothing')
     .addHelpText(
       'after',
       `
-Prints one line per problem, "file:line:column: severity code: sentence", then a table of them by code. The exit code is 1 if there is an error.`,
+Findings are grouped by file. A table of them by code follows. The exit code is 1 if there is an error, and 2 if the command was called wrongly.`,
     )
-    .action(async (folder: string, options: CheckOptions & { json: boolean }) => {
-      const check = await checkProject(folder, options);
-      const paint = paintFor(process.stdout, process.env);
-      const counts = diagnosticCounts(check.diagnostics);
-      const verdict = check.publishable ? counted(check.pages, 'page') : 'The project cannot be published';
-      createOutput(options.json).result(
-        check,
-        [
-          ...check.diagnostics.map((diagnostic) => diagnosticLine(diagnostic, paint)),
-          ...(check.diagnostics.length > 1 ? ['', diagnosticTable(check.diagnostics), ''] : []),
-          `${verdict}: ${counts}.`,
-        ].join('\n'),
-      );
-      if (check.diagnostics.some(({ severity }) => severity === 'error')) process.exitCode = 1;
+    .action(async (folder: string, { explain, ...options }: CheckOptions & { explain?: string }) => {
+      if (explain !== undefined) {
+        const { value, text } = explanation(explain);
+        createOutput(options.json).result(value, text);
+        return;
+      }
+      if (options.json && options.format !== undefined)
+        throw new WrongUse('--json and --format are two formats. Name one of them.');
+      if (options.refresh && !options.external) throw new WrongUse('--refresh needs --external.');
+      if (!options.pages && options.external)
+        throw new WrongUse('--external needs the links of the pages, which --no-pages leaves out.');
+      await runCheck(folder, options);
     });
+  // Programs that run this command can tell a wrong call from a project with errors.
+  command.exitOverride((error) => {
+    throw Object.assign(error, error.exitCode === 0 ? {} : { exitStatus: 2 });
+  });
+}
+
+async function runCheck(folder: string, options: CheckOptions): Promise<void> {
+  const checker = openChecker();
+  try {
+    const check = await checkProject(folder, options, checker);
+    const findings = check.found.map(({ finding }) => placed(folder, finding));
+    await print(folder, { ...check, findings }, options);
+    if (findings.some(({ severity }) => severity === 'error')) process.exitCode = 1;
+  } finally {
+    await checker.close();
+  }
+}
+
+/** The finding with the line to which it belongs. */
+function placed(folder: string, finding: Diagnostic): Diagnostic {
+  if (finding.line !== undefined) return finding;
+  const text = textIn(folder, finding.file);
+  return text === undefined ? finding : withPlace(finding, text.split(/\r\n|\r|\n/));
+}
+
+type Check = {
+  publishable: boolean;
+  pages: number;
+  found: CheckFinding[];
+  /** Sentences about the parts that were not checked. */
+  leftOut: string[];
+  /** Number of repairs by file. */
+  fixed: ReadonlyMap<string, number>;
+};
+
+async function checkProject(folder: string, options: CheckOptions, checker: FolderChecker): Promise<Check> {
+  const remote = await remoteOf(folder, options);
+  const earlier =
+    options.since === undefined
+      ? undefined
+      : await (await import('../check/earlier-tree.ts')).earlierTree(folder, options.since);
+  try {
+    const { pages } = options;
+    const before =
+      earlier?.folder === undefined ? undefined : await checker.check(earlier.folder, { pages, added: remote.files });
+    const moved = before &&
+      earlier && { since: options.since ?? '', before: before.pageFiles, renamed: earlier.renamed };
+    const checkNow = async (): Promise<{ check: FolderCheck; found: CheckFinding[] }> => {
+      forgetTexts();
+      const check = await checker.check(folder, { pages, moved, added: remote.files });
+      const own = remote.withoutSaid(check.findings.map(({ finding }) => finding));
+      const all = [
+        ...remote.diagnostics.map((finding) => ({ finding })),
+        ...check.findings.filter(({ finding }) => own.includes(finding)),
+      ];
+      if (before === undefined || earlier?.folder === undefined) return { check, found: all };
+      const { newFindings } = await import('../check/earlier-tree.ts');
+      const from = earlier.folder;
+      const located = (root: string) => (item: CheckFinding) => {
+        const { file, line } = item.finding;
+        const text = line === undefined ? undefined : textIn(root, file)?.split(/\r\n|\r|\n/)[line - 1];
+        return { item, finding: item.finding, text };
+      };
+      return {
+        check,
+        found: newFindings(all.map(located(folder)), before.findings.map(located(from)), earlier.renamed),
+      };
+    };
+    let { check, found } = await checkNow();
+    let fixed: ReadonlyMap<string, number> = new Map();
+    if (options.fix) {
+      const repairs = found.flatMap(({ repair }) => repair ?? []);
+      const { applyRepairs } = await import('../check/apply-repairs.ts');
+      fixed = await applyRepairs(folder, repairs).catch((error: unknown) => {
+        throw new Error(`A file cannot be repaired: ${messageOf(error)}`, { cause: error });
+      });
+      if (fixed.size > 0) ({ check, found } = await checkNow());
+    }
+    const leftOut = [
+      ...(pages
+        ? []
+        : ['Pages were not rendered, so links, pictures, components and accessibility were not checked (--no-pages).']),
+      ...(options.remote || !(await namesRemote(folder))
+        ? []
+        : ['API descriptions that are named by address were not fetched (--remote fetches them).']),
+    ];
+    if (options.external) {
+      const { askSites } = await import('../check/ask-sites.ts');
+      const asked = await askSites(check.external, {
+        allowPrivate: options.privateAddresses,
+        refresh: options.refresh,
+        onProgress: progressOf(options),
+      });
+      found = [...found, ...asked.findings.map((finding) => ({ finding }))];
+      leftOut.push(...asked.leftOut);
+    } else if (check.external.length > 0)
+      leftOut.push(
+        `${counted(check.external.length, 'address', 'addresses')} of other sites were not asked (--external asks them).`,
+      );
+    return { publishable: check.publishable, pages: check.pages, found, leftOut, fixed };
+  } finally {
+    await earlier?.close();
+  }
+}
+
+function progressOf({ json, format }: CheckOptions): (asked: number, total: number) => void {
+  if (json || format !== undefined || process.stderr.isTTY !== true) return () => undefined;
+  return (asked, total) =>
+    void process.stderr.write(asked === total ? '\r\u001b[2K' : `\r\u001b[2KAsked ${asked} of ${total} addresses.`);
+}
+
+async function remoteOf(folder: string, options: CheckOptions): Promise<RemoteDescriptions> {
+  if (!options.remote) return noDescriptions;
+  const [{ folderProject }, { remoteDescriptions }] = await Promise.all([
+    import('../folder-project.ts'),
+    import('../remote-descriptions.ts'),
+  ]);
+  return await remoteDescriptions(await folderProject(folder), { allowPrivate: options.privateAddresses });
+}
+
+/** True if the configuration has an address after the key of a description. */
+const namesRemote = (folder: string): Promise<boolean> =>
+  Promise.resolve(
+    ['docs.json', 'mint.json'].some((file) =>
+      /"(?:openapi|asyncapi|source)"\s*:\s*\[?\s*"https?:/.test(textIn(folder, file) ?? ''),
+    ),
+  );
+
+async function print(
+  folder: string,
+  check: Omit<Check, 'found'> & { findings: Diagnostic[] },
+  options: CheckOptions,
+): Promise<void> {
+  const { publishable, pages, findings, leftOut, fixed } = check;
+  const output = createOutput(options.json);
+  if (options.format !== undefined) {
+    const { pathInRepository } = await import('../check/earlier-tree.ts');
+    const text = formattedFindings(options.format, findings, await pathInRepository(folder));
+    if (text !== '') output.result(undefined, text);
+    for (const sentence of leftOut) output.note(sentence);
+    return;
+  }
+  const paint = paintFor(process.stdout, process.env);
+  const counts = diagnosticCounts(findings);
+  const verdict = publishable ? counted(pages, 'page') : 'The project cannot be published';
+  const repairs = [...fixed.values()].reduce((sum, count) => sum + count, 0);
+  const columns = terminalWidth(process.stdout);
+  output.result(
+    { publishable, pages, diagnostics: findings, leftOut, fixed: Object.fromEntries(fixed) },
+    [
+      ...(findings.length > 0
+        ? [findingsText(findings, { textOf: (file) => textIn(folder, file), paint, columns }), '']
+        : []),
+      ...(findings.length > 1 ? [diagnosticTable(findings), ''] : []),
+      ...(repairs > 0
+        ? [
+            `Made ${counted(repairs, 'repair')} in ${counted(fixed.size, 'file')}: ${[...fixed.keys()].map(printable).join(', ')}.`,
+          ]
+        : []),
+      ...leftOut.map((sentence) => paint('dim', sentence)),
+      `${verdict}: ${options.since === undefined ? counts : `${counts} since ${printable(options.since)}`}.`,
+    ].join('\n'),
+  );
 }
 
 /** Number of diagnostics of each code, errors first. */
@@ -64,36 +247,3 @@ export function diagnosticTable(diagnostics: readonly Diagnostic[]): string {
 const mostText = 100;
 
 const cutText = (text: string): string => (text.length > mostText ? `${text.slice(0, mostText - 1)}…` : text);
-
-/** `pages` is 0 if the project cannot be published. */
-type ProjectCheck = { publishable: boolean; pages: number; diagnostics: Diagnostic[] };
-
-/**
- * The diagnostics that publishing this folder would give, and with `pages` also those of its export. The project is read in a child process, as the
- * publisher does it. Throws `NotAProject` when the folder has no `docs.json` or `mint.json`.
- */
-async function checkProject(folder: string, options: CheckOptions): Promise<ProjectCheck> {
-  const own = await folderProject(folder);
-  const remote = options.remote
-    ? await remoteDescriptions(own, { allowPrivate: options.privateAddresses })
-    : noDescriptions;
-  const project = withFiles(own, remote.files);
-  const pool = projectPool({ slots: 1 });
-  try {
-    const made: MadeFile[] = [];
-    const keep = (file: MadeFile): void => void made.push(file);
-    const { project: docs } = await analyzeProject(pool, project, { organization: 'local', keep });
-    const ofPages = options.pages ? await (await import('../check-pages.ts')).checkPages(docs, project, made) : [];
-    return {
-      publishable: true,
-      pages: docs.pages.length,
-      diagnostics: [...remote.diagnostics, ...remote.withoutSaid(docs.diagnostics), ...ofPages],
-    };
-  } catch (error) {
-    if (!(error instanceof InvalidProject)) throw error;
-    const { code, file, message } = error;
-    return { publishable: false, pages: 0, diagnostics: [{ severity: 'error', code, file, message }] };
-  } finally {
-    await pool.close();
-  }
-}

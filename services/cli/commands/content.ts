@@ -5,10 +5,11 @@ import { type ApiClient, foundOrNone } from '../api-client.ts';
 import { privateAddresses, type ServerCommandOptions, withConnection } from '../command-options.ts';
 import { connect, domainOrLocal } from '../connection.ts';
 import { counted, formatNumber, printable } from '#shared/runtime/figures.ts';
-import { diagnosticLine } from '../format.ts';
+import { findingsText } from '../check/print-findings.ts';
+import { textIn } from '../check/text-in.ts';
 import { lastPublication } from '../last-publication.ts';
 import { publishProject } from '../publish-project.ts';
-import { createOutput, textTable } from '../terminal.ts';
+import { createOutput, paintFor, terminalWidth, textTable } from '../terminal.ts';
 import { unreadFolder } from '../unread-folder.ts';
 import { whenDeployed } from '../when-deployed.ts';
 import { servedSentence } from '../when-served.ts';
@@ -64,11 +65,15 @@ export function publishCommand(program: Command): void {
         ...(shown?.address === undefined ? {} : { address: shown.address }),
         diagnostics: [...remote.diagnostics, ...remote.withoutSaid(published.diagnostics)],
       };
-      const lines = publication.diagnostics.map((diagnostic) => diagnosticLine(diagnostic));
+      const found = findingsText(publication.diagnostics, {
+        textOf: (file) => textIn(folder, file),
+        paint: paintFor(process.stdout, process.env),
+        columns: terminalWidth(process.stdout),
+      });
       output.result(
         publication,
         [
-          ...lines,
+          ...(found === '' ? [] : [found, '']),
           `Published ${counted(publication.pages, 'page')} to "${domain}" as ${publication.contentVersion}${options.label ? ` (${options.label})` : ''}.`,
           ...(shown?.address === undefined ? [] : [await servedSentence(shown.address, contentVersion)]),
           ...(shown === undefined || shown.address !== undefined ? [] : [`Deployment ${shown.id} is ${shown.status}.`]),

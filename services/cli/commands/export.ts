@@ -105,7 +105,7 @@ export function findingsText({ errors, warnings }: Findings = { errors: 0, warni
     ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
   ];
   if (counts.length === 0) return '';
-  return `\nIts report has ${counts.join(' and ')}: see ${authorReportPath} in the bundle, or "bindery check --pages <folder>".`;
+  return `\nIts report has ${counts.join(' and ')}: see ${authorReportPath} in the bundle, or "bindery check <folder>".`;
 }
 
 /** Undefined if all features follow the deployment type. */

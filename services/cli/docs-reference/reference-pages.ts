@@ -3,6 +3,7 @@ import { commandsPage } from './commands-page.ts';
 import { errorTable } from '#shared/http/errors.ts';
 import { code, markdownTable, page, plain } from './markdown.ts';
 import { interfaceDescription } from './interface-description.ts';
+import { findingsPage } from './findings-page.ts';
 import { formatPage } from './format-page.ts';
 import { settingsPage } from './settings-page.ts';
 
@@ -15,6 +16,7 @@ export async function referencePages(): Promise<Record<string, string>> {
     'reference/errors.mdx': errorsPage(),
     'reference/bus.mdx': busPage(),
     'reference/format.mdx': formatPage(),
+    'reference/findings.mdx': findingsPage(),
   };
 }
 

@@ -1,11 +1,11 @@
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { Finding } from '#shared/docs/findings/finding-texts.ts';
 import { isJsonObject, type JsonObject, type JsonValue, listOf, objectOf } from '#shared/docs/project/json-values.ts';
 import { frontmatterSupport } from './frontmatter.ts';
 import { navigationSupport } from './navigation.ts';
 import { settingSupport } from './settings.ts';
 import type { SupportTable } from './support.ts';
 
-type Report = (diagnostic: Diagnostic) => void;
+type Report = (diagnostic: Finding) => void;
 
 const notDone = (table: SupportTable): [name: string, why: string][] =>
   Object.entries(table).flatMap(([name, { is, note = '' }]) => (is === 'not' ? [[name, note]] : []));

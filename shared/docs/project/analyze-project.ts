@@ -6,6 +6,7 @@ import { Misfit } from '#shared/docs/sandbox/frames.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { InvalidProject } from './diagnostics.ts';
 import { analysisQuestion, type AnalyzeResponse, expectedAnalysis, mostBytesInQuestion } from './expected-analysis.ts';
+import type { FindingCode } from '#shared/docs/findings/finding-texts.ts';
 import type { ProjectFile, ProjectFiles } from './project-files.ts';
 import type { DocsProject } from './read-docs-project.ts';
 import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
@@ -107,7 +108,7 @@ export async function analyzeProject(
   const response = await responseOf(() => pool.run(request, run));
   if ('project' in response) return response;
   const { code, file, message } = response.invalid;
-  throw new InvalidProject(code, file, message);
+  throw new InvalidProject(code as FindingCode, file, message);
 }
 
 /** Tries again once after the child died, because the machine may have been the cause. */

@@ -1,13 +1,13 @@
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { Finding } from '#shared/docs/findings/finding-texts.ts';
 
-export type DecodedSource = { text: string; diagnostics: Diagnostic[] };
+export type DecodedSource = { text: string; diagnostics: Finding[] };
 
 /**
  * Decodes a file in the same way for all readers: no byte order mark, LF line ends, and U+FFFD for NUL and invalid UTF-8. Files that are not UTF-8
  * are reported as `bad-encoding`. UTF-16 is read if it has a byte order mark.
  */
 export function decodeSource(source: Uint8Array | string, file: string): DecodedSource {
-  const diagnostics: Diagnostic[] = [];
+  const diagnostics: Finding[] = [];
   const report = (message: string): void => {
     diagnostics.push({ severity: 'warning', code: 'bad-encoding', message, file });
   };

@@ -1,13 +1,13 @@
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { Finding, FindingCode } from '#shared/docs/findings/finding-texts.ts';
 
 const maxDiagnostics = 2000;
 const maxMessage = 500;
 
-export type Report = (diagnostic: Diagnostic) => void;
+export type Report = (diagnostic: Finding) => void;
 
 /** Collects diagnostics for an author: the first 2,000, then the number of the others. */
-export function diagnosticList(): { report: Report; all: () => Diagnostic[] } {
-  const kept: Diagnostic[] = [];
+export function diagnosticList(): { report: Report; all: () => Finding[] } {
+  const kept: Finding[] = [];
   let dropped = 0;
   return {
     report(diagnostic) {
@@ -25,10 +25,10 @@ export function diagnosticList(): { report: Report; all: () => Diagnostic[] } {
 /** The files are not a docs project, or break a rule that publishing depends on. The message is for the author. */
 export class InvalidProject extends Error {
   override name = 'InvalidProject';
-  readonly code: string;
+  readonly code: FindingCode;
   readonly file: string;
 
-  constructor(code: string, file: string, message: string) {
+  constructor(code: FindingCode, file: string, message: string) {
     super(message);
     this.code = code;
     this.file = file;

@@ -1,11 +1,11 @@
+import type { Finding } from '#shared/docs/findings/finding-texts.ts';
 import type { Nodes, Root, TableRow } from 'mdast';
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 
 const mostWarnings = 20;
 
 /** Warns of rows with more cells than the head of their table, which GFM drops. The usual cause is a `|` in code, which also separates cells. */
-export function droppedCells(tree: Root, file: string): Diagnostic[] {
-  const found: Diagnostic[] = [];
+export function droppedCells(tree: Root, file: string): Finding[] {
+  const found: Finding[] = [];
   const pending: Nodes[] = [tree];
   for (let node = pending.pop(); node && found.length < mostWarnings; node = pending.pop()) {
     if (node.type === 'table') found.push(...droppedIn(node.children, file));
@@ -14,7 +14,7 @@ export function droppedCells(tree: Root, file: string): Diagnostic[] {
   return found.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)).slice(0, mostWarnings);
 }
 
-function droppedIn([head, ...rows]: readonly TableRow[], file: string): Diagnostic[] {
+function droppedIn([head, ...rows]: readonly TableRow[], file: string): Finding[] {
   const columns = head?.children.length ?? 0;
   return rows.flatMap((row, index) => {
     const dropped = row.children.length - columns;

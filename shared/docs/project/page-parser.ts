@@ -1,6 +1,6 @@
+import type { Finding } from '#shared/docs/findings/finding-texts.ts';
 import type { Heading, Root } from 'mdast';
 import { messageOf } from '#shared/runtime/failures.ts';
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { decodeSource } from './decode-source.ts';
 import { droppedCells } from './dropped-cells.ts';
 import { takePictures } from './inline-pictures.ts';
@@ -125,7 +125,7 @@ function withHeadingIds(tree: Root, headingIds: ReadonlyMap<number, string>): Ro
 
 function refused(limit: BrokenLimit, head: Pick<ParsedPage, 'frontmatter' | 'diagnostics'>, file: string): ParsedPage {
   const { code, message, line } = limit;
-  const diagnostic: Diagnostic = { severity: 'error', code, message, file, ...(line ? { line } : {}) };
+  const diagnostic: Finding = { severity: 'error', code, message, file, ...(line ? { line } : {}) };
   return {
     frontmatter: head.frontmatter,
     tree: { type: 'root', children: [] },
@@ -135,7 +135,7 @@ function refused(limit: BrokenLimit, head: Pick<ParsedPage, 'frontmatter' | 'dia
   };
 }
 
-function syntaxDiagnostic(error: unknown, file: string): Diagnostic {
+function syntaxDiagnostic(error: unknown, file: string): Finding {
   const { line, column } = error as { line?: number; column?: number };
   const message = `This page is not valid MDX, so its tags are shown as text: ${sentenceOf(error)}`;
   return {

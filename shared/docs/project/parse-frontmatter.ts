@@ -1,6 +1,6 @@
+import type { Finding } from '#shared/docs/findings/finding-texts.ts';
 import { CORE_SCHEMA, defineMappingTag, defineScalarTag, defineSequenceTag, load, type LoadOptions } from 'js-yaml';
 import { messageOf } from '#shared/runtime/failures.ts';
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { isJsonObject, type JsonObject, plainJson, textsOf } from './json-values.ts';
 
 export type Frontmatter = {
@@ -16,7 +16,7 @@ export type Frontmatter = {
   groupsUnreadable: boolean;
   /** The text after the block, preceded by as many empty lines as the block had, so that line numbers are those of the file. */
   body: string;
-  diagnostics: Diagnostic[];
+  diagnostics: Finding[];
 };
 
 const maxFrontmatterBytes = 64 * 1024;
@@ -50,7 +50,7 @@ function blockOf(text: string, file: string): Block {
   const opening = /^---([^\n]*)(?:\n|$)/.exec(text);
   const language = (opening?.[1] ?? '').trim();
   if (!opening || (language !== '' && !/^[A-Za-z]+$/.test(language))) return misplacedBlock(text, file) ?? none;
-  const report = (message: string, line = 1): Diagnostic => ({
+  const report = (message: string, line = 1): Finding => ({
     severity: 'warning',
     code: 'bad-frontmatter',
     message,
@@ -87,7 +87,7 @@ function misplacedBlock(text: string, file: string): Block | undefined {
   const message =
     'This is not read as frontmatter. Begin the file with it, and write "---" alone in its first line and in its last.';
   const line = above.split('\n').length;
-  const found: Diagnostic = { severity: 'warning', code: 'bad-frontmatter', message, file, line };
+  const found: Finding = { severity: 'warning', code: 'bad-frontmatter', message, file, line };
   return { ...noBlock(text), raw, broken: true, diagnostics: [found] };
 }
 
@@ -99,7 +99,7 @@ function startsLikeYaml(head: string): boolean {
 
 function readYaml(
   raw: string,
-  report: (message: string, line?: number) => Diagnostic,
+  report: (message: string, line?: number) => Finding,
 ): Pick<Block, 'data' | 'broken' | 'diagnostics'> {
   if (!/^[^\n#]*[^\s#]/m.test(raw)) return { data: {}, broken: false, diagnostics: [] };
   const simple = quotedLines(raw);

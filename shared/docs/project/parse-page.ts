@@ -1,8 +1,8 @@
 /// <reference types="mdast-util-mdx" />
+import type { Finding, FindingCode } from '#shared/docs/findings/finding-texts.ts';
 import type { Root } from 'mdast';
 
 import type { Position } from 'unist';
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { InlinePictures } from './inline-pictures.ts';
 import type { JsonObject } from './json-values.ts';
 import type { StyleSource } from './prepare-source.ts';
@@ -42,8 +42,8 @@ export type ParsedPage = {
    * Reason why the page must not be rendered: it breaks a limit (`page-too-large`, `nesting-too-deep`, `expression-too-deep`). The tree is then
    * empty.
    */
-  failure?: { code: string; message: string };
-  diagnostics: Diagnostic[];
+  failure?: { code: FindingCode; message: string };
+  diagnostics: Finding[];
   /** Base64 pictures of the source; the tree has their paths, with a leading slash. */
   pictures?: InlinePictures;
 };

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { Finding } from '#shared/docs/findings/finding-texts.ts';
 
 /** The text of a `<style>` element, and the line on which the element begins. */
 export type StyleSource = { text: string; line: number };
@@ -10,7 +10,7 @@ export type PreparedSource = {
   headingIds: Map<number, string>;
   /** The page's `<style>` elements, in their order. */
   styles: StyleSource[];
-  diagnostics: Diagnostic[];
+  diagnostics: Finding[];
 };
 
 /**
@@ -20,7 +20,7 @@ export type PreparedSource = {
 export function prepareSource(body: string, file: string, variables: Record<string, string>): PreparedSource {
   const lines = body.split('\n');
   const fenced = fencedLines(lines);
-  const diagnostics: Diagnostic[] = [];
+  const diagnostics: Finding[] = [];
   const headingIds = new Map<number, string>();
   const values = new Map(Object.entries(variables).map(([name, value]) => [name, value.replaceAll(/\s*\n\s*/g, ' ')]));
   if (body.includes('<!--')) blankComments(lines, fenced);

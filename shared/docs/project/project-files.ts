@@ -1,3 +1,4 @@
+import type { FindingCode } from '#shared/docs/findings/finding-texts.ts';
 import { posix } from 'node:path';
 import { byPath, portableName } from '#shared/export/bundle/archive-names.ts';
 import { bundlePathProblem } from '#shared/export/bundle/bundle-names.ts';
@@ -52,7 +53,7 @@ export function fileKind(path: string): FileKind {
 export function usableFiles(files: readonly ProjectFile[], report: Report): ProjectFile[] {
   const taken = new Map<string, string>();
   return files.toSorted(byPath).filter(({ path, sizeBytes }) => {
-    const refuse = (code: string, message: string): false => {
+    const refuse = (code: FindingCode, message: string): false => {
       report({ severity: 'error', code, message, file: path.slice(0, 300).toWellFormed() });
       return false;
     };

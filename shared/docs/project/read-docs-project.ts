@@ -1,4 +1,4 @@
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { Finding } from '#shared/docs/findings/finding-texts.ts';
 import { byPath } from '#shared/export/bundle/archive-names.ts';
 import { reportedFiles } from './bundled-files.ts';
 import { diagnosticList, InvalidProject, type Report } from './diagnostics.ts';
@@ -213,7 +213,7 @@ export async function readDocsProject(
   });
 }
 
-const closedPage = (file: string): Diagnostic => ({
+const closedPage = (file: string): Finding => ({
   severity: 'warning',
   code: 'groups-not-read',
   message:
@@ -222,7 +222,7 @@ const closedPage = (file: string): Diagnostic => ({
 });
 
 /** Everyone sees the navigation and the redirects, and a link has no page that could be restricted to groups. */
-const closedLink = (file: string): Diagnostic => ({
+const closedLink = (file: string): Finding => ({
   severity: 'warning',
   code: 'link-of-groups',
   message: 'This link is left out, because only pages can be restricted to groups. Put it on a page of these groups.',

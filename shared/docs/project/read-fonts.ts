@@ -1,3 +1,4 @@
+import type { FindingCode } from '#shared/docs/findings/finding-texts.ts';
 import { quoted, type Report } from './diagnostics.ts';
 import { type JsonObject, type JsonValue, objectOf, textOf, withoutUndefined } from './json-values.ts';
 import { type ProjectFiles, resolvePath, sniffedBytes } from './project-files.ts';
@@ -46,7 +47,7 @@ export async function readFonts(
   return body || heading ? withoutUndefined({ body, heading }) : undefined;
 }
 
-type Warn = (code: string, message: string) => void;
+type Warn = (code: FindingCode, message: string) => void;
 
 async function readFont(wanted: JsonObject, carried: ProjectFiles, warn: Warn): Promise<SiteFont | undefined> {
   const source = textOf(wanted['source']);

@@ -1,3 +1,4 @@
+import type { FindingCode } from '#shared/docs/findings/finding-texts.ts';
 import { archivePathProblem } from '#shared/export/bundle/archive-names.ts';
 import { InvalidProject, quoted, type Report } from './diagnostics.ts';
 import { isJsonObject, type JsonObject, type JsonValue, objectOf, objectsOf, textOf } from './json-values.ts';
@@ -68,7 +69,7 @@ export function readNavigation(
   }
   const places = new Map<string, PagePlace[]>();
   const beside: { node: JsonObject; children: NavigationNode[]; around: Around }[] = [];
-  const warn = (code: string, message: string): void => report({ severity: 'warning', code, message, file });
+  const warn = (code: FindingCode, message: string): void => report({ severity: 'warning', code, message, file });
 
   function childrenOf(node: JsonObject, around: Around): NavigationNode[] {
     if (around.level > maxLevels) {

@@ -1,3 +1,4 @@
+import type { FindingCode } from '#shared/docs/findings/finding-texts.ts';
 import { quoted, type Report } from './diagnostics.ts';
 import { segmentMatch } from './ignore-rules.ts';
 import { type JsonValue, objectsOf, textOf } from './json-values.ts';
@@ -21,7 +22,7 @@ export function readRedirects(
   report: Report,
 ): Redirect[] {
   const bySource = new Map<string, Redirect>();
-  const refuse = (code: string, source: string, why: string): void => {
+  const refuse = (code: FindingCode, source: string, why: string): void => {
     report({ severity: 'warning', code, message: `The redirect from ${quoted(source)} is left out: ${why}.`, file });
   };
   for (const entry of objectsOf(value).slice(0, maxRedirects)) {

@@ -1,3 +1,4 @@
+import type { FindingCode } from '#shared/docs/findings/finding-texts.ts';
 import { InvalidProject, quoted, type Report } from './diagnostics.ts';
 import {
   isJsonObject,
@@ -45,7 +46,7 @@ const hostName = /^(?:www\.)?[a-z\d-]+(?:\.[a-z\d-]+)*\.(?:ai|app|co|com|dev|edu
  * wrong values are reported and left out. Fonts are read elsewhere, because they need the project's files.
  */
 export function readSettings(config: JsonObject, file: string, report: Report): SiteSettings {
-  const warn = (code: string, message: string): void => report({ severity: 'warning', code, message, file });
+  const warn = (code: FindingCode, message: string): void => report({ severity: 'warning', code, message, file });
   const name = textOf(config['name']);
   if (name === undefined) {
     throw new InvalidProject('missing-setting', file, `${file} has no "name". Add the name of the documentation.`);
@@ -237,7 +238,7 @@ function networkName(type: JsonValue | undefined): string {
 
 function readVariables(
   value: JsonValue | undefined,
-  warn: (code: string, message: string) => void,
+  warn: (code: FindingCode, message: string) => void,
 ): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const [name, text] of Object.entries(textRecordOf(value))) {

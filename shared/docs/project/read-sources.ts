@@ -1,8 +1,8 @@
+import type { Finding } from '#shared/docs/findings/finding-texts.ts';
 import { posix } from 'node:path';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { decodeSource } from './decode-source.ts';
 import type { Report } from './diagnostics.ts';
 import { jsonCopy, type JsonObject } from './json-values.ts';
@@ -68,7 +68,7 @@ export async function readSources(
   return sources;
 }
 
-type OneRead = { source?: ReadSource; diagnostics: Diagnostic[] };
+type OneRead = { source?: ReadSource; diagnostics: Finding[] };
 
 type Reader = {
   project: ProjectFiles;
@@ -126,7 +126,7 @@ function readingOf(bytes: Uint8Array, entry: ProjectFile, variables: Record<stri
 const variablesHash = (variables: Record<string, string>): string => sha256Of(JSON.stringify(variables));
 
 /** Warns the author at publication that rendering the page will fail. */
-function tooLarge({ path, sizeBytes }: ProjectFile): Diagnostic[] {
+function tooLarge({ path, sizeBytes }: ProjectFile): Finding[] {
   const limit = sourceTooLarge(sizeBytes);
   return limit === undefined ? [] : [{ severity: 'error', code: limit.code, message: limit.message, file: path }];
 }

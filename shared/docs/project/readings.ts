@@ -1,6 +1,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { diagnosticSchema } from '#shared/contracts/diagnostic.ts';
+import type { Finding } from '#shared/docs/findings/finding-texts.ts';
 import { sha256Hex } from '#shared/contracts/identifiers.ts';
 import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { anyJson } from './any-json.ts';
@@ -24,7 +25,7 @@ const readingSchemas = {
     undefinedVariables: texts,
     /** Hash of the variables of the project, if the file uses any. */
     variables: sha256Hex.optional(),
-    diagnostics: z.array(diagnosticSchema),
+    diagnostics: z.array(diagnosticSchema) as z.ZodType<Finding[]>,
   }),
   /** The size of a picture; null for a file without a readable one. */
   picture: pictureSizeSchema.nullable(),

@@ -1,3 +1,4 @@
+import type { FindingCode } from '#shared/docs/findings/finding-texts.ts';
 import type { Root } from 'mdast';
 import { readExpression } from './acorn-programs.ts';
 import { isVoid } from './lenient/html-names.ts';
@@ -18,7 +19,7 @@ const maxExpressionNesting = 200;
 
 const maxLazyLines = 5000;
 
-export type BrokenLimit = { code: string; message: string; line?: number };
+export type BrokenLimit = { code: FindingCode; message: string; line?: number };
 
 /** Thrown by a parser for a page that breaks a limit of this parser alone. */
 export class ParserLimit extends Error {

@@ -24,7 +24,7 @@ export function remoteAddress(text: string): string | undefined {
 
 /** Finding about an address without a copy in the upload. `written`: the address as the author wrote it. */
 export const notInUpload = {
-  code: 'openapi-not-fetched',
+  code: 'openapi-not-fetched' as const,
   message: (written: string): string =>
     `The API description ${quoted(written)} is not in this upload, and servers do not fetch descriptions. Publish with "bindery publish", which fetches it on your machine, or add the file to the project and name it.`,
 };

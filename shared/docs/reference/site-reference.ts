@@ -1,3 +1,4 @@
+import type { FindingCode } from '#shared/docs/findings/finding-texts.ts';
 import type { FileEntry } from '#shared/docs/project/site-model.ts';
 import { quoted, type Report } from '#shared/docs/project/diagnostics.ts';
 import {
@@ -194,7 +195,7 @@ class Reference implements SiteReference {
     return [...this.#made.values()];
   }
 
-  #warn(code: string, message: string, file: string): void {
+  #warn(code: FindingCode, message: string, file: string): void {
     this.#report({ severity: 'warning', code, message, file });
   }
 

@@ -1,3 +1,4 @@
+import type { FindingCode } from '#shared/docs/findings/finding-texts.ts';
 import { quoted, type Report } from '#shared/docs/project/diagnostics.ts';
 import { isJsonObject, type JsonObject, type JsonValue, textOf, textsOf } from '#shared/docs/project/json-values.ts';
 import type { PlaceOfName } from '#shared/docs/project/place-of-name.ts';
@@ -80,12 +81,12 @@ export class SpecificationFiles {
     }
   }
 
-  #warn(code: string, message: string, file: string): void {
+  #warn(code: FindingCode, message: string, file: string): void {
     this.#report({ severity: 'warning', code, message, file });
   }
 
   /** Warns about a name in `file`. If that is the configuration, the warning has the line of the name. */
-  #warnOfName(code: string, message: string, name: string, file: string): void {
+  #warnOfName(code: FindingCode, message: string, name: string, file: string): void {
     const place = /^(?:docs|mint)\.json$/.test(file) ? this.#placeOf(name) : undefined;
     this.#report({ severity: 'warning', code, message, file, ...place });
   }

@@ -1,23 +1,26 @@
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { Finding } from '#shared/docs/findings/finding-texts.ts';
 import { withoutUndefined } from '#shared/docs/project/json-values.ts';
 
 /**
  * A link whose target or anchor is missing. `place`: location of the link if it is not in a file of the project. `leadsTo`: the page that lacks the
- * anchor, with the anchor. `nearest`: the most similar anchor of that page.
+ * anchor, with the anchor. `nearest`: the most similar anchor of that page. `meant`: the same one if it is certain that the link means it.
  */
 export type BrokenLink = {
   page: string;
   line?: number | undefined;
   column?: number | undefined;
+  /** The snippet of the project that has the link, if it is not in the page's own file. */
+  file?: string | undefined;
   place?: string | undefined;
   target: string;
   reason: 'no such page or file' | 'no such anchor';
   leadsTo?: string | undefined;
   nearest?: string | undefined;
+  meant?: string | undefined;
 };
 
 /** The diagnostic of a broken link, `broken-link` or `broken-anchor`. `file`: the page's source. */
-export function brokenLinkDiagnostic(link: BrokenLink, file: string): Diagnostic {
+export function brokenLinkDiagnostic(link: BrokenLink, file: string): Finding {
   const { line, column, place, reason, leadsTo, nearest } = link;
   const target = link.target.slice(0, 200);
   const [end, anchor = ''] = cut((leadsTo ?? '').slice(0, 200));
@@ -25,12 +28,21 @@ export function brokenLinkDiagnostic(link: BrokenLink, file: string): Diagnostic
   const found =
     reason === 'no such anchor'
       ? {
-          code: 'broken-anchor',
+          code: 'broken-anchor' as const,
           message: `The link to ${JSON.stringify(target)} leads to ${page}, which has no anchor ${JSON.stringify(`#${anchor}`)}.${nearest === undefined ? '' : ` The nearest is ${JSON.stringify(`#${nearest}`)}.`}`,
         }
-      : { code: 'broken-link', message: `There is no page or file ${JSON.stringify(cut(target)[0])} in this export.` };
+      : {
+          code: 'broken-link' as const,
+          message: `There is no page or file ${JSON.stringify(cut(target)[0])} in this export.`,
+        };
   const message = place === undefined ? found.message : `${found.message} The link is in ${place}.`;
-  return { severity: 'warning', code: found.code, message, file, ...withoutUndefined({ line, column }) };
+  return {
+    severity: 'warning',
+    code: found.code,
+    message,
+    file: link.file ?? file,
+    ...withoutUndefined({ line, column }),
+  };
 }
 
 /** Splits a target into path and anchor. The anchor may contain a hash. */

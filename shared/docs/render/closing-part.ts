@@ -20,6 +20,7 @@ export type PartPage = Pick<
   links: ListText;
   linkLines?: ListText;
   linkColumns?: ListText;
+  linkFiles?: ListText;
   classes?: ListText;
 };
 
@@ -78,6 +79,7 @@ export function closingPart(topFolder: string): { add: (sidecar: SegmentSidecar)
           ...(description !== undefined && { description }),
           ...(page.linkLines && { linkLines: JSON.stringify(page.linkLines) }),
           ...(page.linkColumns && { linkColumns: JSON.stringify(page.linkColumns) }),
+          ...(page.linkFiles && { linkFiles: JSON.stringify(page.linkFiles) }),
           ...(page.classes.length > 0 && { classes: JSON.stringify(page.classes) }),
         });
         once(part.classes, classes, page.classes);

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { Finding } from '#shared/docs/findings/finding-texts.ts';
 import { textOf } from '#shared/docs/project/json-values.ts';
 import type { PageEntry } from '#shared/docs/project/site-model.ts';
 
@@ -26,7 +26,7 @@ export function placeInDescription(page: SourceOfPage, line: number): string | u
 }
 
 /** Rewrites findings of a page from an API description, so that they name the operation instead of a line of the file. */
-export function withPlacesInDescription(page: SourceOfPage, found: Diagnostic[]): Diagnostic[] {
+export function withPlacesInDescription(page: SourceOfPage, found: Finding[]): Finding[] {
   if (isOfProject(page)) return found;
   return found.map((finding) => {
     if (finding.file !== page.file) return finding;

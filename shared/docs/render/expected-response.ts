@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { diagnosticSchema } from '#shared/contracts/diagnostic.ts';
 import { type PageText, renderedPageSchema } from '#shared/contracts/stored-objects.ts';
 import { answerer, type Answerer, type Expected } from '#shared/docs/sandbox/child-request.ts';
 import { Misfit } from '#shared/docs/sandbox/frames.ts';
@@ -20,7 +21,9 @@ export type ResponseTo<R extends RenderRequest> = R['kind'] extends 'site' | 'is
     ? Extract<RenderResponse, { kind: 'closed' }>
     : R['kind'] extends 'chunk'
       ? Extract<RenderResponse, { kind: 'packed' }>
-      : Extract<RenderResponse, { kind: 'page' }>;
+      : R['kind'] extends 'checked'
+        ? Extract<RenderResponse, { kind: 'checked' }>
+        : Extract<RenderResponse, { kind: 'page' }>;
 
 /** Limit of pictures in a page: one for each 4 KB of a source of 8 MB, and as many for its snippets. */
 const mostPictures = 4_096;
@@ -37,6 +40,24 @@ const pageResponse = z.strictObject({
   page: renderedPageSchema,
 });
 const chunkResponse = z.strictObject({ kind: z.literal('packed'), segment: bytes, sidecar: bytes });
+const place = { line: count.optional(), column: count.optional(), file: z.string().optional(), written: z.string() };
+const checkedResponse = z.strictObject({
+  kind: z.literal('checked'),
+  pages: z.array(
+    z.strictObject({
+      path: z.string(),
+      anchors: z.array(z.string()),
+      diagnostics: z.array(diagnosticSchema),
+      hasFeed: z.boolean(),
+      htmlBytes: count,
+      seen: z.strictObject({
+        links: z.array(z.strictObject({ ...place, target: z.string() })),
+        external: z.array(z.strictObject(place)),
+        media: z.array(z.strictObject(place)),
+      }),
+    }),
+  ),
+});
 const filesResponse = z.strictObject({
   kind: z.literal('files'),
   files: z.array(z.strictObject({ path: z.string(), body: bytes })),
@@ -61,6 +82,13 @@ function expected(request: RenderRequest) {
       const { domain, pages } = request;
       const paths = pages.map(({ slice }) => slice.path);
       return of(chunkResponse, (answer) => checkPacked(answer, domain, paths));
+    }
+    case 'checked': {
+      const paths = request.pages.map(({ slice }) => slice.path);
+      return of(checkedResponse, ({ pages }) => {
+        if (pages.map(({ path }) => path).join('\n') !== paths.join('\n'))
+          throw new Misfit('it answered for other pages than it was asked for');
+      });
     }
     case 'site':
       return of(filesResponse, ({ files }) => checkSite(files, request));

@@ -11,12 +11,13 @@ import { isOfProject, placeInDescription } from './described-place.ts';
 import { usedFiles } from './used-files.ts';
 import { siteRedirects } from './redirects.ts';
 
-/** A page with its links. `linkLines`, `linkColumns`: the place of each link, 0 if it is unknown. */
+/** A page with its links. `linkLines`, `linkColumns`: the place of each link, 0 if it is unknown. `linkFiles`: the snippet of each link, or ''. */
 type LinkedPage = {
   path: string;
   links: readonly string[];
   linkLines?: readonly number[] | undefined;
   linkColumns?: readonly number[] | undefined;
+  linkFiles?: readonly string[] | undefined;
   anchors: ReadonlySet<string>;
 };
 
@@ -61,7 +62,8 @@ export function exportReport(
   for (const link of brokenLinksOf(model, site.anchors, site.links, files)) {
     brokenCount += 1;
     site.tally.add([brokenLinkDiagnostic(link, fileOf.get(link.page) ?? link.page)]);
-    if (listed.length < mostBrokenLinks) listed.push(link);
+    const { meant: _, ...shown } = link;
+    if (listed.length < mostBrokenLinks) listed.push(shown);
   }
   const ofSite = shownDiagnostics(model, site.exported);
   const tally = site.tally.add(ofSite);
@@ -132,10 +134,20 @@ function* brokenLinksOf(
         const problem = problems.get(target);
         if (problem === undefined) continue;
         const { reason, names, anchor, leadsTo } = problem;
-        const nearest = names === undefined || nearestLeft === 0 ? undefined : names.nearest(anchor);
-        if (names !== undefined && nearestLeft > 0) nearestLeft -= 1;
+        const isCompared = names !== undefined && nearestLeft > 0;
+        const nearest = isCompared ? names.nearest(anchor) : undefined;
+        const meant = isCompared ? names.meant(anchor) : undefined;
+        if (isCompared) nearestLeft -= 1;
         const place = placeOf(described.get(page.path), page.linkLines?.[at] ?? 0, page.linkColumns?.[at] ?? 0);
-        yield { page: page.path, ...place, target, reason, ...withoutUndefined({ leadsTo, nearest }) };
+        const file = page.linkFiles?.[at] ?? '';
+        yield {
+          page: page.path,
+          ...place,
+          ...(file !== '' && { file }),
+          target,
+          reason,
+          ...withoutUndefined({ leadsTo, nearest: meant ?? nearest, meant }),
+        };
       }
     }
   }

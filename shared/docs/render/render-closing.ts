@@ -255,11 +255,12 @@ function linksOf({
     links: linked.map(({ targets, pages: linking }) => ({
       targets,
       linked: () =>
-        linking.map(({ path, links, linkLines, linkColumns }) => ({
+        linking.map(({ path, links, linkLines, linkColumns, linkFiles }) => ({
           path,
           links: listOf<number>(links).map((place) => targets[place] ?? ''),
           ...(linkLines !== undefined && { linkLines: listOf<number>(linkLines) }),
           ...(linkColumns !== undefined && { linkColumns: listOf<number>(linkColumns) }),
+          ...(linkFiles !== undefined && { linkFiles: listOf<string>(linkFiles) }),
         })),
     })),
   };

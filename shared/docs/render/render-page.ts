@@ -1,3 +1,4 @@
+import type { FindingCode } from '#shared/docs/findings/finding-texts.ts';
 import type { RenderedPage } from '#shared/contracts/stored-objects.ts';
 import { type InlinePictures, withoutPictures } from '#shared/docs/project/inline-pictures.ts';
 import type { ParseOptions } from '#shared/docs/project/parse-page.ts';
@@ -7,7 +8,7 @@ import { componentRegistry } from './components/registry.ts';
 import { h } from './content/content-tree.ts';
 import { noteClass } from './content/content-context.ts';
 import { type InlineContent, inlineContent } from './content/inline-content.ts';
-import { pageAddresses } from './content/page-addresses.ts';
+import { pageAddresses, type SeenAddresses } from './content/page-addresses.ts';
 import type { Section } from './content/page-sections.ts';
 import { toContent } from './content/to-content.ts';
 import { writeContent } from './content/write-content.ts';
@@ -16,6 +17,7 @@ import { evaluatePage } from './evaluate/evaluate-page.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
 import { reportInto } from './findings.ts';
 import { type SafeHtml, scriptJson } from './html.ts';
+import { findBarriers } from './find-barriers.ts';
 import { isolateFile } from './isolate/isolate-file.ts';
 import { isIsolated } from './isolate/isolated-types.ts';
 import { type PageIslands, pageIslands } from './islands/page-islands.ts';
@@ -45,7 +47,7 @@ export type PageInput = {
 export type RenderedPageFiles = { files: RenderedText[]; pictures?: RenderedFile[]; page: RenderedPage };
 
 /** A page whose card is not drawn yet, because drawing needs a library that loads later than the others. */
-type PageWithCard = RenderedPageFiles & { card?: PageCard };
+type PageWithCard = RenderedPageFiles & { card?: PageCard; seen: SeenAddresses };
 
 const maxDiagnostics = 300;
 const maxHtmlBytes = 8 * 1024 * 1024;
@@ -87,6 +89,7 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
 
   const playground = page.form && slice.playground && playgroundParts(page.form, slice.playground, language);
   const content = toContent(page.tree, report, texts, slice.settings.iconLibrary, page.titleHeading);
+  if (isOfProject(slice)) findBarriers(page.tree, report);
   const addresses = pageAddresses(withSizes(slice, evaluated.pictures), content.ids, report);
   const main = writeContent(content.main, { addresses });
   const aside = writeContent(content.aside, { addresses });
@@ -130,6 +133,9 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
     ...(links.size > 0 && {
       linkLines: Array.from(links.values(), ({ line = 0 }) => line),
       linkColumns: Array.from(links.values(), ({ column = 0 }) => column),
+      ...(links.values().some(({ file }) => file !== undefined) && {
+        linkFiles: Array.from(links.values(), ({ file = '' }) => file),
+      }),
     }),
     anchors: ids,
     classes: [...content.classes].sort(),
@@ -140,7 +146,7 @@ export function renderPage({ slice, source, dependencies, options, parser }: Pag
     ...(islands && { hasIslands: true }),
     ...(content.mathFonts.size > 0 && { mathFonts: [...content.mathFonts].sort() }),
   });
-  return { ...rendered, ...(card && { card }) };
+  return { ...rendered, ...(card && { card }), seen: addresses.seen };
 }
 
 /** Each text once, at its last place: a style sheet that occurs twice counts where it occurs last, as in a browser. */
@@ -175,7 +181,7 @@ function withSizes(slice: PageSlice, pictures: InlinePictures): PageSlice {
 export function renderFailedPage(
   { slice, source }: Pick<PageInput, 'slice' | 'source'>,
   reason: string,
-  code = 'page-not-rendered',
+  code: FindingCode = 'page-not-rendered',
 ): RenderedPageFiles {
   const text = plainSource(source);
   const note = languageOf(slice.language).texts.pageNotRendered;
@@ -216,6 +222,7 @@ type PageContent = Pick<
   | 'links'
   | 'linkLines'
   | 'linkColumns'
+  | 'linkFiles'
   | 'anchors'
   | 'classes'
   | 'diagnostics'

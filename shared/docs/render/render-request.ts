@@ -8,6 +8,7 @@ import {
 import { unreadDescription } from '#shared/docs/reference/published/unread-description.ts';
 import type { Ask } from '#shared/docs/sandbox/child-server.ts';
 import { drawCard } from './card/draw-card.ts';
+import { type CheckedPage, checkedPages } from './checked-page.ts';
 import { PageFailed } from './evaluate/evaluation.ts';
 import type { ClosingPart } from './closing-part.ts';
 import type { ClosingStore, ShortTexts, StoredText } from './closing-store.ts';
@@ -24,6 +25,13 @@ export type RenderRequest =
   | {
       kind: 'chunk';
       domain: string;
+      pages: readonly Pick<PageInput, 'slice' | 'source'>[];
+      texts: PageInput['dependencies'];
+      options: RenderOptions;
+    }
+  /** Pages whose files are not needed, for checks of a project. `texts`: the texts of their dependencies, by path. */
+  | {
+      kind: 'checked';
       pages: readonly Pick<PageInput, 'slice' | 'source'>[];
       texts: PageInput['dependencies'];
       options: RenderOptions;
@@ -50,6 +58,7 @@ export type RenderRequest =
 export type RenderResponse =
   | ({ kind: 'page' } & RenderedPageFiles)
   | ({ kind: 'packed' } & PackedSegment)
+  | { kind: 'checked'; pages: CheckedPage[] }
   | { kind: 'files'; files: RenderedFile[] }
   | ({ kind: 'closed' } & ClosedSite);
 
@@ -84,6 +93,8 @@ export async function handleRenderRequest(request: unknown, ask: Ask): Promise<R
       return { kind: 'page', ...(await renderWithinLimits(asked)) };
     case 'chunk':
       return { kind: 'packed', ...(await renderChunk(asked)) };
+    case 'checked':
+      return { kind: 'checked', pages: checkedPages(asked) };
     case 'failed-page':
       return { kind: 'page', ...renderFailedPage(asked, asked.reason) };
     case 'site':
@@ -105,7 +116,7 @@ export async function handleRenderRequest(request: unknown, ask: Ask): Promise<R
 /** Renders the page, or its plain source with a notice if it exceeds a limit. One oversized page does not stop the export of its site. */
 async function renderWithinLimits(page: PageInput): Promise<RenderedPageFiles> {
   try {
-    const { card, ...rendered } = renderPage(page);
+    const { card, seen: _, ...rendered } = renderPage(page);
     if (card === undefined) return rendered;
     const picture = { path: card.path, body: await drawCard(card.svg) };
     return { ...rendered, pictures: [...(rendered.pictures ?? []), picture] };

@@ -1,5 +1,5 @@
+import type { Finding } from '#shared/docs/findings/finding-texts.ts';
 import type { Point } from 'unist';
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { isHtml } from './html-names.ts';
 import type { LooseTag } from './loose-tag.ts';
 
@@ -14,7 +14,7 @@ export class TooManyRepairs extends Error {
   readonly line: number | undefined;
   readonly column: number | undefined;
 
-  constructor(why: string, first: Diagnostic | undefined) {
+  constructor(why: string, first: Finding | undefined) {
     super(first === undefined ? why : `${why} The first of its problems: ${first.message}`);
     this.line = first?.line;
     this.column = first?.column;
@@ -29,7 +29,7 @@ export class Repairs {
   readonly text: string;
   readonly #file: string;
   readonly #isComponent: (name: string) => boolean;
-  readonly #found = new Map<number, Diagnostic>();
+  readonly #found = new Map<number, Finding>();
   readonly #textRanges: [number, number][] = [];
   readonly #looseTags = new Map<number, LooseTag | null>();
   /** Cache of names that the page was searched for: true if the page defines the name. */
@@ -45,7 +45,7 @@ export class Repairs {
   }
 
   /** Sorted by position in the page. */
-  get diagnostics(): Diagnostic[] {
+  get diagnostics(): Finding[] {
     return [...this.#found].sort(([a], [b]) => a - b).map(([, diagnostic]) => diagnostic);
   }
 

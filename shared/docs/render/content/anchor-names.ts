@@ -57,6 +57,23 @@ export class AnchorNames {
     return found;
   }
 
+  /**
+   * The id that an anchor most certainly means: the only one that differs in a few letters and in no digit, while all others differ in more.
+   * Undefined if there is none, or if the page has too many ids to compare.
+   */
+  meant(anchor: string): string | undefined {
+    if (this.#ids.size > mostCompared) return undefined;
+    const wanted = anchorKey(decoded(anchor).slice(0, 200));
+    const most = Math.floor(wanted.length / lettersPerSlip);
+    const within = (limit: number): string[] =>
+      [...this.#ids].filter((id) => {
+        const key = anchorKey(id);
+        return digitsOf(key) === digitsOf(wanted) && editsWithin(wanted, key, limit);
+      });
+    const [only, ...others] = most < 1 ? [] : within(most + 1);
+    return only !== undefined && others.length === 0 && editsWithin(wanted, anchorKey(only), most) ? only : undefined;
+  }
+
   #plain(name: string): string | undefined {
     return this.#ids.has(name) ? name : this.#only(name);
   }
@@ -101,6 +118,27 @@ function fieldsOfAnswers(ids: ReadonlySet<string>): Map<string, string> {
 }
 
 const fieldOfAnswer = /^response-2\d\d-(.+)$/;
+
+/** One letter in this many may be wrong in an anchor that still means an id for certain. */
+const lettersPerSlip = 6;
+
+const digitsOf = (key: string): string => key.replace(/\P{N}+/gu, ' ').trim();
+
+/** True if one text becomes the other by at most `most` insertions, deletions and replacements of a character. */
+function editsWithin(one: string, other: string, most: number): boolean {
+  if (Math.abs(one.length - other.length) > most) return false;
+  let before = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (let row = 1; row <= one.length; row += 1) {
+    const next = [row];
+    for (let at = 1; at <= other.length; at += 1) {
+      const replaced = (before[at - 1] ?? 0) + (one[row - 1] === other[at - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (before[at] ?? 0) + 1, (next[at - 1] ?? 0) + 1));
+    }
+    if (Math.min(...next) > most) return false;
+    before = next;
+  }
+  return (before[other.length] ?? 0) <= most;
+}
 
 const mostCompared = 500;
 /** Least similarity of two names: twice the number of their shared letter pairs, divided by the number of pairs of both. */

@@ -8,6 +8,19 @@ import type { Addresses } from './write-content.ts';
 import type { PictureSize } from '#shared/docs/project/picture-size.ts';
 import { classifyUrl, decoded, isInlineImage, rootedPath } from '#shared/docs/project/url-policy.ts';
 
+/** An address that a page has, as its author wrote it, and its place. */
+export type SeenAddress = Partial<Start> & { written: string };
+
+/** All addresses of a page in their order, for checks that an export does not make. */
+export type SeenAddresses = {
+  /** Links to pages and files of the project. `target`: as in the `links` of a page. */
+  links: (SeenAddress & { target: string })[];
+  /** Links to other sites, and pictures of other sites. `written` is the address that readers get. */
+  external: SeenAddress[];
+  /** Files of the project that the page shows. `written`: the path in the project. */
+  media: SeenAddress[];
+};
+
 /** Converts the addresses that an author wrote to those of the bundle, and collects their targets. */
 type PageAddresses = Addresses & {
   /**
@@ -15,6 +28,7 @@ type PageAddresses = Addresses & {
    * found later, when all pages are known.
    */
   links: Map<string, Partial<Start>>;
+  seen: SeenAddresses;
   /** Corrected anchors of links inside the page: the anchor as written, with a hash in front → the id that the page has. */
   healed: ReadonlyMap<string, string>;
 };
@@ -27,11 +41,18 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
   const names = new AnchorNames(ids);
   const links = new Map<string, Partial<Start>>();
   const healed = new Map<string, string>();
-  const add = (target: string, element: Element): void => {
-    if (!links.has(target)) links.set(target, startOf(element));
+  const seen: SeenAddresses = { links: [], external: [], media: [] };
+  const add = (target: string, element: Element, written: string): void => {
+    const place = startOf(element);
+    if (!links.has(target)) links.set(target, place);
+    if (seen.links.length < mostSeen) seen.links.push({ target, written, ...place });
+  };
+  const note = (to: SeenAddress[], written: string, element: Element): void => {
+    if (to.length < mostSeen) to.push({ written, ...startOf(element) });
   };
   return {
     links,
+    seen,
     healed,
     missingImage: languageOf(slice.language).texts.missingImage,
     sizeOf,
@@ -49,27 +70,35 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
         );
         return undefined;
       case 'external':
+        if (/^https?:/.test(url.href)) note(seen.external, url.href, element);
         return url.href;
       case 'anchor':
-        return ownAnchor(written, url.hash, element);
+        return ownAnchor(written, url.hash, element, written);
       case 'path': {
-        if (url.path === '') return ownAnchor(written, url.hash, element);
+        if (url.path === '') return ownAnchor(written, url.hash, element, written);
         const { target, file } = pageOf(url.path, element);
         if (file === pageFile(slice.path) && url.hash.length > 1)
-          return hrefOf(file, url.query, ownAnchor(url.hash, url.hash, element, target));
-        add(target + url.hash, element);
+          return hrefOf(file, url.query, ownAnchor(url.hash, url.hash, element, written, target));
+        add(target + url.hash, element, written);
         return hrefOf(file, url.query, url.hash);
       }
     }
   }
 
-  /** Address of a link inside the page, with the anchor that the page has. `target`: the page in the form that is recorded among the links. */
-  function ownAnchor(written: string, hash: string, element: Element, target = `/${slice.path}`): string {
+  /** Address of a link inside the page, with the anchor that the page has. `target`: the page in the form that is recorded among the
+   * links. `whole`: the address with its path. */
+  function ownAnchor(
+    written: string,
+    hash: string,
+    element: Element,
+    whole: string,
+    target = `/${slice.path}`,
+  ): string {
     if (hash.length < 2 || 'dataFootnoteRef' in element.properties) return written;
     const anchor = hash.slice(1);
     const id = names.find(anchor);
     const isSame = id === undefined || id === anchor || id === decoded(anchor);
-    add(target + (isSame ? hash : `#${id}`), element);
+    add(target + (isSame ? hash : `#${id}`), element, whole);
     if (isSame) return written;
     healed.set(hash, `#${id}`);
     return written.slice(0, written.length - hash.length) + `#${encodeURI(id)}`;
@@ -103,14 +132,20 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
     const url = classifyUrl(written);
     const refuse = (why: string): undefined =>
       report('address-not-allowed', `The address ${quoted(written)} is left out: ${why}.`, element) as undefined;
-    if (url.kind === 'external')
-      return url.href.startsWith('https:') ? url.href : refuse('media of other sites must have an https address');
+    if (url.kind === 'external') {
+      if (!url.href.startsWith('https:')) return refuse('media of other sites must have an https address');
+      note(seen.external, url.href, element);
+      return url.href;
+    }
     if (url.kind !== 'path' || url.path === '')
       return refuse('it is neither a file of the project nor an https address');
     if (climbsOut(url.path, slice.file)) return refuse('it points outside the project');
     const target = rootedPath(url.path, slice.file);
     const found = resolve(target);
-    if (found !== null && !found.startsWith('https:')) return relativeHref(slice.path, found);
+    if (found !== null && !found.startsWith('https:')) {
+      note(seen.media, found, element);
+      return relativeHref(slice.path, found);
+    }
     report('missing-file', `There is no file ${quoted(target)} in the project.`, element);
     return undefined;
   }
@@ -134,6 +169,9 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
     return relativeHref(slice.path, path) + query + (hash !== '' ? hash : anchor === undefined ? '' : `#${anchor}`);
   }
 }
+
+/** Limit of the addresses of one kind that are kept for checks. */
+const mostSeen = 10_000;
 
 function known<Value>(target: string, values: Readonly<Record<string, Value>>): Value | undefined {
   const name = [target, target.replace(/\/$/, ''), decoded(target)].find((one) => Object.hasOwn(values, one));

@@ -90,7 +90,9 @@ export function toContent(
       if (depth > maxDepth) throw new PageFailed('nesting-too-deep', 'its components are nested too deep');
       const known = componentRegistry.get(element.name);
       if (known) reportWithoutEffect(element, said, report);
-      return known ? known.html(element, context) : htmlElement(element, context);
+      const shown = known ? known.html(element, context) : htmlElement(element, context);
+      if (element.position) placeAt(element.position, shown);
+      return shown;
     } finally {
       depth -= 1;
     }
@@ -168,6 +170,15 @@ export function toContent(
   const mathFonts = context.math.fonts;
   const { ids } = context.anchors;
   return { main, titleId, aside, toc, feedItems, classes, styles, ids, mathFonts, hasDiagrams: diagrams.count > 0 };
+}
+
+/** Gives the elements that a component made, and not those of its content, the place of the component. Drawings may be shared between pages. */
+function placeAt(position: NonNullable<StaticElement['position']>, made: ElementContent | ElementContent[]): void {
+  for (const node of Array.isArray(made) ? made : [made]) {
+    if (node.type !== 'element' || node.position !== undefined || node.tagName === 'svg') continue;
+    node.position = position;
+    placeAt(position, node.children);
+  }
 }
 
 const withoutEffect = propertiesWithoutEffect();

@@ -1,3 +1,4 @@
+import type { FindingCode } from '#shared/docs/findings/finding-texts.ts';
 import type { Node } from 'estree';
 import type { Nodes } from 'mdast';
 import type { Place } from '../findings.ts';
@@ -14,7 +15,7 @@ import {
 } from './static-tree.ts';
 
 /** An attribute whose value only the reader's browser can compute; it is not among the props. */
-export type Unread = { name: string; code: string; tree: Node | undefined; why: string; failure?: string };
+export type Unread = { name: string; code: string; tree: Node | undefined; why: string; failure?: FindingCode };
 
 /** The component and props of an island as code of the page's script, and the values that can be shown. */
 export type Given = { module: Module; component: string; props: string; shown: StaticObject; slots: StaticSlot[] };

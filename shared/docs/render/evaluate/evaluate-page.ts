@@ -1,9 +1,9 @@
+import type { Finding, FindingCode } from '#shared/docs/findings/finding-texts.ts';
 import { Parser } from 'acorn';
 import { transformSync } from 'oxc-transform';
 import jsx from 'acorn-jsx';
 import type { Declaration, Directive, ModuleDeclaration, Program, Statement } from 'estree';
 import type { Heading, Nodes, Root } from 'mdast';
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { micromarkPageParser } from '#shared/docs/project/micromark-page-parser.ts';
 import type { InlinePictures } from '#shared/docs/project/inline-pictures.ts';
 import { leadingTitleOf } from '#shared/docs/project/leading-title.ts';
@@ -13,7 +13,7 @@ import { resolveImport } from '#shared/docs/project/read-sources.ts';
 import { satteriPageParser } from '#shared/docs/project/satteri-page-parser.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
 import { evaluateJsx } from './evaluate-element.ts';
-import type { Place } from '../findings.ts';
+import { markFile, type Place } from '../findings.ts';
 import { bindPattern, boundNames, evaluateExpression, nameClosure } from './evaluate-expression.ts';
 import { nodesIn } from './evaluate-island.ts';
 import { evaluateModule, evaluateSnippet } from './evaluate-tree.ts';
@@ -52,7 +52,7 @@ export type EvaluatedPage = {
   tree: Root;
   /** The heading that became the title of the page; it is not in the tree. */
   titleHeading?: Heading;
-  diagnostics: Diagnostic[];
+  diagnostics: Finding[];
   /** Islands of the page, by the numbers that they have in the tree. */
   islands: Island[];
   /** Texts of the `<style>` elements of the page and of the snippets that it imports. The tree has them, too. */
@@ -123,7 +123,7 @@ function titleHeadingOf(
 }
 
 /** Findings of the page. Findings about whole files are dropped for files with islands, because all code of such a file runs in the browser. */
-function withoutRunning({ diagnostics, islands, ofFiles }: Evaluation): Diagnostic[] {
+function withoutRunning({ diagnostics, islands, ofFiles }: Evaluation): Finding[] {
   const running = new Set(islands.map(({ module }) => module));
   const needless = new Set(ofFiles.flatMap(({ module, found }) => (running.has(module) ? [found] : [])));
   return needless.size === 0 ? diagnostics : diagnostics.filter((found) => !needless.has(found));
@@ -194,6 +194,7 @@ function moduleLoader(
     } else {
       const parsed = parserOf(options).parse(source, path, options);
       module.tree = withStyles(parsed.tree, parsed.styles);
+      markFile(module.tree, path);
       for (const [picture, bytes] of parsed.pictures ?? []) pictures.set(picture, bytes);
       evaluation().styles.push(...(parsed.styles ?? []).map(({ text }) => text));
       evaluation().diagnostics.push(...parsed.diagnostics.slice(0, 20));
@@ -232,7 +233,7 @@ function bindProgram(program: Program, frame: Frame): void {
 const isNothing = (node: ProgramNode): boolean =>
   node.type === 'EmptyStatement' || (node.type === 'BlockStatement' && node.body.length === 0);
 
-function reportOfFile(frame: Frame, code: string, message: string, place: Place): void {
+function reportOfFile(frame: Frame, code: FindingCode, message: string, place: Place): void {
   const found = report(frame, code, message, place);
   if (found) frame.evaluation.ofFiles.push({ module: frame.module, found });
 }
@@ -303,7 +304,7 @@ function bindImport(node: Extract<ModuleDeclaration, { type: 'ImportDeclaration'
  * Code and message for a refused import; only project files can be imported. `written` is the decoded specifier, so that an encoded path cannot leave
  * the project later.
  */
-function refusal(specifier: string, written: string, importer: string): [code: string, message: string] {
+function refusal(specifier: string, written: string, importer: string): [code: FindingCode, message: string] {
   const shown = JSON.stringify(specifier.slice(0, 200));
   const path = /^file:|^\/\/|[\\\0]/i.test(written) ? undefined : resolvePath(written, importer);
   if (path === undefined) {

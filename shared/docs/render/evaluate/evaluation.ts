@@ -1,13 +1,13 @@
+import type { Finding, FindingCode } from '#shared/docs/findings/finding-texts.ts';
 import type { JSXElement, JSXFragment } from 'estree-jsx';
 import type { Nodes } from 'mdast';
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { type Place, startOf } from '../findings.ts';
 import { Closure, type Island, type Module, type Scope, type StaticObject } from './static-tree.ts';
 
 /** State that the evaluation of one page shares: its budget, its findings, and the modules that were read. */
 export type Evaluation = {
   budget: Budget;
-  diagnostics: Diagnostic[];
+  diagnostics: Finding[];
   components: KnownComponents;
   /** Loads a file that the page may import, by project path. */
   loadModule: (path: string) => Module | undefined;
@@ -20,7 +20,7 @@ export type Evaluation = {
   /** True while the first look of an island is evaluated: hooks have their first values, and expressions without a static value are left out. */
   isFirstLook: boolean;
   /** Findings about whole files. They are dropped for files that run in the browser. */
-  ofFiles: { module: Module; found: Diagnostic }[];
+  ofFiles: { module: Module; found: Finding }[];
   /** Texts of `<style>` elements that are not in the trees of their files. */
   styles: string[];
   /** Evaluates JSX inside an expression. This and `evaluateSnippet` are passed in, so that the files of this folder have no circular imports. */
@@ -42,12 +42,12 @@ const maxDiagnostics = 200;
 /** Reports a finding once per line, and returns it if it is new. `place` is in the module's file. */
 export function report(
   { evaluation: { diagnostics }, module: { path } }: Pick<Frame, 'evaluation' | 'module'>,
-  code: string,
+  code: FindingCode,
   message: string,
   place?: Place,
-): Diagnostic | undefined {
+): Finding | undefined {
   if (diagnostics.length >= maxDiagnostics) return undefined;
-  const found: Diagnostic = {
+  const found: Finding = {
     severity: 'warning',
     code,
     message: message.slice(0, 500),
@@ -125,11 +125,11 @@ export class Budget {
 
 /** Thrown for a page that exceeds a limit. `reason` is a sentence for its author. */
 export class PageFailed extends Error {
-  readonly code: string;
+  readonly code: FindingCode;
   readonly reason: string;
 
   /** `what` is the end of a sentence about the page: "it has more than 50000 nodes". */
-  constructor(code: string, what: string) {
+  constructor(code: FindingCode, what: string) {
     const reason = `The page cannot be rendered (${code}): ${what}.`.replace(/\.\.$/, '.').slice(0, 300);
     super(reason);
     this.name = 'PageFailed';
@@ -140,8 +140,8 @@ export class PageFailed extends Error {
 
 /** Thrown for an expression that is left out because it would have to run. `message` continues a sentence about it: "calls `fetch`". */
 export class NotStatic extends Error {
-  readonly code: string;
-  constructor(message: string, code = 'expression-not-static') {
+  readonly code: FindingCode;
+  constructor(message: string, code: FindingCode = 'expression-not-static') {
     super(message);
     this.code = code;
   }

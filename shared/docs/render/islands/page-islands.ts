@@ -1,4 +1,4 @@
-import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
+import type { Finding } from '#shared/docs/findings/finding-texts.ts';
 import { iconForm } from '#shared/docs/icons/icon-form.ts';
 import { islandsFile, pageFile, relativeHref } from '../bundle-paths.ts';
 import { iconElement } from '../content/icon.ts';
@@ -26,7 +26,7 @@ const maxScript = 1024 * 1024;
 export function pageIslands(
   islands: readonly Island[],
   slice: PageSlice,
-  diagnostics: Diagnostic[],
+  diagnostics: Finding[],
 ): PageIslands | undefined {
   if (islands.length === 0) return undefined;
   const compiled = new Map<string, CompiledModule>();

@@ -1,0 +1,69 @@
+import { Worker } from 'node:worker_threads';
+import { projectFilesIn, folderProject } from '../folder-project.ts';
+import { withFiles } from '../remote-descriptions.ts';
+import { type FolderCheck, type FolderCheckOptions, checkFolder } from './check-folder.ts';
+import type { childChecker } from './child-checker.ts';
+import type { ThreadAnswer, ThreadQuestion } from './thread-checker.ts';
+
+/** Checks folders, one after the other. Pages that a folder shares with one before are rendered once. */
+export type FolderChecker = {
+  check(folder: string, options: FolderCheckOptions & { added: ReadonlyMap<string, Uint8Array> }): Promise<FolderCheck>;
+  close(): Promise<void>;
+};
+
+/** Largest project that a thread checks. Rendering more pages takes longer than the start of several processes. */
+const mostPagesOfThread = 120;
+/** Time without a sign of life after which a thread hangs. A page takes milliseconds. */
+const silentMs = 20_000;
+const threadMemoryMb = 1_024;
+
+/** Opens a checker. Rejects with `NotAProject` on a folder without `docs.json`. */
+export function openChecker(): FolderChecker {
+  let thread: Worker | undefined;
+  let children: ReturnType<typeof childChecker> | undefined;
+  return {
+    async check(folder, { added, ...options }) {
+      const pages = (await projectFilesIn(folder)).filter((path) => /\.mdx?$/i.test(path));
+      if (children === undefined && pages.length <= mostPagesOfThread) {
+        thread ??= startThread();
+        const check = await askThread(thread, { folder, added, options });
+        if (check !== undefined) return check;
+        void thread.terminate();
+        thread = undefined;
+      }
+      children ??= (await import('./child-checker.ts')).childChecker();
+      return await checkFolder(withFiles(await folderProject(folder), added), children, options);
+    },
+    async close() {
+      void thread?.terminate();
+      await children?.close();
+    },
+  };
+}
+
+const startThread = (): Worker =>
+  new Worker(new URL('./check-thread.ts', import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: threadMemoryMb },
+    stdout: false,
+  });
+
+/** The answer of the thread; undefined if it hangs, ends or fails. Then child processes find the reason. */
+function askThread(thread: Worker, question: ThreadQuestion): Promise<FolderCheck | undefined> {
+  return new Promise((resolve) => {
+    const end = (check?: FolderCheck): void => {
+      clearTimeout(timer);
+      thread.removeAllListeners();
+      // An error of a thread without a listener would end this process.
+      thread.on('error', () => undefined);
+      resolve(check);
+    };
+    const timer = setTimeout(() => end(), silentMs);
+    thread.on('message', (answer: ThreadAnswer) => {
+      if (answer.kind === 'alive') timer.refresh();
+      else end(answer.kind === 'checked' ? answer.check : undefined);
+    });
+    thread.on('error', () => end());
+    thread.on('exit', () => end());
+    thread.postMessage(question);
+  });
+}
