@@ -7,7 +7,7 @@ import { findPage } from './pages/find.ts';
 import { installationPage } from './pages/installation.ts';
 import { keyRoutes } from './pages/keys.ts';
 import { organizationRoutes } from './pages/organization.ts';
-import { organizationsPage } from './pages/organizations.ts';
+import { organizationListRoutes } from './pages/organizations.ts';
 import { overviewPage } from './pages/overview.ts';
 import { usageRoutes } from './pages/usage.ts';
 import { verificationRoutes } from './pages/verification.ts';
@@ -25,7 +25,7 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...auditRoutes,
   ...verificationRoutes,
   ...usageRoutes,
-  organizationsPage,
+  ...organizationListRoutes,
   ...organizationRoutes,
   installationPage,
 ];

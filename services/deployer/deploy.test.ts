@@ -97,6 +97,15 @@ test('a publication of a domain with a site is exported and goes live; one witho
   await end(deployment.jobId, completed);
   await vi.waitUntil(async () => (await state('docs'))?.deployments[0]?.status === 'live');
   expect(await bus.sites.last(siteLogSubject(organization, 'other'))).toBeUndefined();
+  // The person who opened the site has asked for the first deployment, and the one who published for the second.
+  await publish('docs', version('2'));
+  await vi.waitUntil(async () => (await state('docs'))?.deployments.length === 2);
+  const asked: unknown[] = [];
+  for await (const { commit } of bus.sites.history(siteLogSubject(organization, 'docs')))
+    for (const { type, data } of commit.data.events) if (type === 'DeploymentRequested') asked.push(data.askedBy);
+  const published = (await bus.content.last(contentLogSubject(organization, 'docs')))?.commit.actor;
+  expect(published).not.toEqual(origin.actor);
+  expect(asked).toEqual([origin.actor, published]);
 });
 
 test('the findings of an export are shown with its deployment once it is live, and nothing is missing without a report', async () => {

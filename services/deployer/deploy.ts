@@ -67,11 +67,11 @@ export async function deploy(context: DeployerContext, signal: AbortSignal): Pro
       handle,
     });
   await Promise.all([
-    read('CONTENT', content, (commit) => follow(context, commit.data.state, commit)),
+    read('CONTENT', content, (commit) => follow(context, commit.data.state, commit, 'content')),
     read('SITES', sites, async (commit) => {
       const { organization, domain } = commit.data.state;
       const isOpened = commit.data.events.some(({ type }) => type === 'SiteOpened');
-      if (isOpened) await follow(context, { organization, domain }, commit);
+      if (isOpened) await follow(context, { organization, domain }, commit, 'opening');
       await requestExports(context, { organization, domain }, commit);
     }),
     read('EXPORTS', exports, (commit) => settle(context, commit)),
@@ -83,14 +83,21 @@ type SiteId = Pick<SiteState, 'organization' | 'domain'>;
 type Cause = Pick<Commit, 'id' | 'correlationId' | 'traceparent'>;
 
 /** Requests the deployments that follow from a domain's content. */
-async function follow(context: DeployerContext, { organization, domain }: SiteId, cause: Cause): Promise<void> {
+async function follow(
+  context: DeployerContext,
+  { organization, domain }: SiteId,
+  cause: Cause & Pick<Commit, 'actor'>,
+  of: 'content' | 'opening',
+): Promise<void> {
   const { bus, clock } = context;
   const site = await bus.sites.last(siteLogSubject(organization, domain), { fromLeader: true });
   if (site?.commit.data.state.isOpen !== true) return;
   const content = await bus.content.last(contentLogSubject(organization, domain), { fromLeader: true });
   const followed = followedContent(content?.commit.data.state);
+  // The newest content is deployed, which a later commit than the cause may have published.
+  const askedBy = (of === 'content' ? content?.commit.actor : undefined) ?? cause.actor;
   const { events } = await decide(context, { organization, domain }, cause, (state) =>
-    followContent(state, followed, clock.now()),
+    followContent(state, followed, clock.now(), askedBy),
   );
   if (events.length > 0) crashPoint('after-deployment-request', 'deployer');
 }
@@ -216,7 +223,8 @@ async function decide(
     decide: decideOn,
     origin: { source: 'deployer', actor: deployer, causationId: id, correlationId, traceparent },
   });
-  for (const event of events) logger.info({ ...event.data }, lines[event.type]);
+  // Names of people stay in the log of the site.
+  for (const event of events) logger.info({ ...event.data, askedBy: undefined }, lines[event.type]);
   return { events, state: stored?.commit.data.state };
 }
 
@@ -240,8 +248,11 @@ async function endOldPreviews(context: DeployerContext, signal: AbortSignal): Pr
       const subjects = await bus.sites.subjects(siteLogSubject('*', '*'));
       await inParallel(subjects, sitesAtOnce, async (subject) => {
         const [, organization = '', domain = ''] = subject.split('.');
-        const cause = { id: `preview-end-${random(8)}`, correlationId: `preview-end-${random(8)}` };
-        await follow(context, { organization, domain }, cause).catch((error: unknown) => {
+        const cause = {
+          ...{ id: `preview-end-${random(8)}`, correlationId: `preview-end-${random(8)}` },
+          actor: deployer,
+        };
+        await follow(context, { organization, domain }, cause, 'content').catch((error: unknown) => {
           if (!signal.aborted)
             logger.warn({ err: error, organization, domain }, 'previews of a site could not be checked');
         });

@@ -403,6 +403,8 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'Deployment.requestedAt': 'Time of the request.',
   'Deployment.endedAt': 'Time at which it was live for the first time, or failed.',
   'Deployment.durationMs': 'Milliseconds from the request until `endedAt`.',
+  'Deployment.actor':
+    'The API key, person or operator whose publication or request it follows. Lists have it; absent for deployments of earlier versions.',
   'Deployment.address': 'Address at which readers see it. Absent if it is not live.',
   'Deployment.canRollBack': 'True if the site can be rolled back to it.',
   'rollBack.deployment': 'Number of the deployment to roll back to.',

@@ -368,7 +368,7 @@ function readRequest(
       return await callService(call, addressOf(context, call), Object.assign({ caller, signal }, parts));
     },
     askInstallation: async <C extends InternalCall & { of: 'installation' }>(call: C, parts: CallParts<C>) => {
-      const { requestId, actor, address, traceparent = '' } = origin;
+      const { requestId, actor, address, traceparent } = origin;
       const caller = { requestId, actor, address, traceparent } as CallerOf<C>;
       const ended = disconnectSignal(reply.raw);
       return await context.busOutage.orGone((cut) => {

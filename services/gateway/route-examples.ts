@@ -472,7 +472,7 @@ const examples: Readonly<Record<string, RouteExample>> = {
   closeSite: onDomain,
   listDeployments: {
     ...onDomain,
-    answer: { domain: 'docs', deployments: [live, before] },
+    answer: { domain: 'docs', deployments: [{ ...live, actor: { kind: 'person', id: 'ada@acme.com' } }, before] },
     streams: {
       'text/event-stream': `id: 14\nevent: deployments\ndata: ${json({ domain: 'docs', deployments: [live, before] })}\n\nid: 15\nevent: deployment\ndata: ${json(running)}\n\n`,
     },

@@ -32,7 +32,7 @@ function statesOf(publications: number): SiteState[] {
 function folded(states: readonly SiteState[], before?: SiteDeploymentsDocument): SiteDeploymentsDocument | undefined {
   let document = before;
   for (const [at, state] of states.entries())
-    document = withDeployments(document, { revision: at + 1, data: { events: [], state } }) ?? document;
+    document = withDeployments(document, { revision: at + 1, actor, data: { events: [], state } }) ?? document;
   return document;
 }
 
@@ -53,9 +53,15 @@ test('commits that come again change nothing, and after a loss of the log the li
   const states = statesOf(20);
   const whole = folded(states);
   expect(folded(states, whole)).toEqual(whole);
-  expect(withDeployments(whole, { revision: 3, data: { events: [], state: states[2] as SiteState } })).toBeUndefined();
+  expect(
+    withDeployments(whole, { revision: 3, actor, data: { events: [], state: states[2] as SiteState } }),
+  ).toBeUndefined();
   const before = states.slice(0, 21);
-  const again = withDeployments(whole, { revision: 21, data: { events: [], state: before.at(-1) as SiteState } }, true);
+  const again = withDeployments(
+    whole,
+    { revision: 21, actor, data: { events: [], state: before.at(-1) as SiteState } },
+    true,
+  );
   expect(statuses(again?.deployments)).toEqual(statuses(folded(before)?.deployments));
 });
 
@@ -75,4 +81,25 @@ test('the list has the failure of a deployment that began before five others tha
   publish(10);
   expect(states.at(-1)?.deployments.map(({ number }) => number)).not.toContain(1);
   expect(statuses(folded(states)?.deployments)).toContain('1 failed');
+});
+
+test('the list has the actor of each deployment, also after the state has dropped it, and those of before have none', () => {
+  const ada = { kind: 'person', id: 'ada@acme.test' } as const;
+  const [opened, first] = statesOf(1);
+  if (opened === undefined || first === undefined) throw new Error('The site is open.');
+  const number = first.deployments[0]?.number ?? 0;
+  const before = { revision: 1, deployments: first.deployments };
+  expect(withDeployments(before, { revision: 2, actor, data: { events: [], state: first } })?.deployments[0]).toEqual(
+    first.deployments[0],
+  );
+  const asked = (askedBy?: typeof ada) =>
+    followContent(opened, { latest: first.deployments[0]?.contentVersion, labels: {} }, now, askedBy);
+  const foldedBy = (events: SiteEvent[]) =>
+    withDeployments(undefined, { revision: 2, actor, data: { events, state: first } });
+  expect(foldedBy(asked(ada))?.deployments).toMatchObject([{ number, actor: ada }]);
+  expect(foldedBy(asked())?.deployments).toMatchObject([{ number, actor }]);
+  const later = { ...first, deployments: [], deploymentCount: 2 };
+  expect(
+    withDeployments(foldedBy(asked(ada)), { revision: 3, actor, data: { events: [], state: later } })?.deployments,
+  ).toMatchObject([{ number, actor: ada }]);
 });

@@ -7,7 +7,7 @@ import { commitHandler, type ProjectionSource, updateDocument } from './projecti
 /** The site of each domain with its deployments, and the audit entries of their changes. */
 export const siteProjection: ProjectionSource<SiteCommit> = {
   name: 'sites',
-  shape: 2,
+  shape: 3,
   openReader: (bus, generation) => bus.projectionReaders.sites(generation),
   into: ({ sites, siteDeployments, auditSites, auditSitesDays }, logs, by) => {
     const trail = auditTrail({ days: auditSitesDays, parts: auditSites });
@@ -36,15 +36,22 @@ const mostListed = 50;
 /** The listed deployments after a commit; undefined if it is in them. `isAgain`: the log has lost later commits. Pure. */
 export function withDeployments(
   before: SiteDeploymentsDocument | undefined,
-  { revision, data: { state } }: Pick<SiteCommit, 'revision' | 'data'>,
+  { revision, actor, data: { state, events } }: Pick<SiteCommit, 'revision' | 'actor' | 'data'>,
   isAgain = false,
 ): SiteDeploymentsDocument | undefined {
   if (before !== undefined && before.revision >= revision && !isAgain) return undefined;
-  const current = new Set(state.deployments.map(({ number }) => number));
+  const inState = new Set(state.deployments.map(({ number }) => number));
   const dropped = (before?.deployments ?? []).filter(
-    ({ number }) => !current.has(number) && number <= state.deploymentCount,
+    ({ number }) => !inState.has(number) && number <= state.deploymentCount,
   );
-  const listed = [...dropped.slice(-mostListed), ...state.deployments];
+  const actors = new Map(before?.deployments.map((each) => [each.number, each.actor]));
+  for (const { type, data } of events)
+    if (type === 'DeploymentRequested') actors.set(data.deployment, data.askedBy ?? actor);
+  const current = state.deployments.map((each) => {
+    const by = actors.get(each.number);
+    return by === undefined ? each : { ...each, actor: by };
+  });
+  const listed = [...dropped.slice(-mostListed), ...current];
   return { revision, deployments: listed.sort((one, other) => one.number - other.number) };
 }
 

@@ -118,9 +118,9 @@ export function verifications(parts: VerificationParts): Verifications {
 async function headOf(openLogs: VerificationParts['openLogs'], scope: Scope): Promise<string> {
   const logs = await openLogs();
   try {
-    const filters = verifiedLogs.flatMap(({ stream, filter }) => {
-      const subjects = filter(scopeOf(scope));
-      return subjects === undefined ? [] : [[stream, subjects] as const];
+    const filters = verifiedLogs.flatMap((kind) => {
+      const subjects = kind.filter(scopeOf(scope));
+      return subjects === undefined ? [] : [[kind.stream, subjects] as const];
     });
     const all = [...filters, ['ACCESS', accessSubject(scope.organization ?? '*', '*')] as const];
     return sha256OfJson(await Promise.all(all.map(([stream, subjects]) => logs.counts(stream, subjects))));
@@ -156,11 +156,14 @@ async function verifyInTurn(
   const signal = AbortSignal.any([stopping, end.signal]);
 
   const save = (document: VerificationDocument): Promise<void> => {
-    const saved = saving.then(async () => {
+    const before = saving;
+    const put = async () => {
+      await before;
       const written = await bus.verifications.put(key, document, { expectedRevision: revision });
       if (written === undefined) throw new TakenOver('Another projector verifies these logs.');
       revision = written;
-    });
+    };
+    const saved = put();
     saving = saved.catch(() => {});
     return saved;
   };
@@ -205,7 +208,7 @@ async function verifyInTurn(
   } catch (error) {
     if (error instanceof TakenOver) return;
     if (!stopping.aborted) logger.error({ err: error, ...scope }, 'a verification of logs ended without a result');
-    const reason = stopping.aborted ? 'The projector that verified the logs was stopped.' : `${messageOf(error)}`;
+    const reason = stopping.aborted ? 'The projector that verified the logs was stopped.' : messageOf(error);
     const failed = { ...askedFor, failedAt: clock.now().toISOString(), reason: cut(reason) };
     outcome = { failed, ...(result !== undefined && { result }) };
   } finally {

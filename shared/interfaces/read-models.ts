@@ -3,6 +3,7 @@ import { contentStateSchema } from '#shared/aggregates/content/content.ts';
 import { apiKeySchema, directoryStateSchema, domainEntrySchema } from '#shared/aggregates/directory/directory.ts';
 import { deploymentSchema, siteStateSchema } from '#shared/aggregates/site/site.ts';
 import { exportJobStateSchema } from '#shared/aggregates/export-job/export-job.ts';
+import { actorSchema } from '#shared/contracts/commit.ts';
 import { auditEntrySchema, someUsageFiguresSchema } from '#shared/contracts/audit-entry.ts';
 import {
   failedVerificationSchema,
@@ -86,7 +87,8 @@ export type SiteDocument = z.infer<typeof siteDocumentSchema>;
 /** Bucket `directory`, key `deployments.<org>.<domain>`: the deployments in the state of a site, and those that it dropped last. Oldest first. */
 export const siteDeploymentsDocumentSchema = z.object({
   revision: z.int().min(1),
-  deployments: z.array(deploymentSchema),
+  /** `actor`: who asked for it. Documents of earlier versions do not have it. */
+  deployments: z.array(deploymentSchema.extend({ actor: actorSchema.optional() })),
 });
 export type SiteDeploymentsDocument = z.infer<typeof siteDeploymentsDocumentSchema>;
 

@@ -130,6 +130,7 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       await send('listOrganizations', operatorToken);
       await send('whoami', key);
       await send('readLimits', key);
+      await send('listDomains', key);
       await send('startVerification', key);
       await send('readVerification', key);
       await send('startInstallationVerification', operatorToken);

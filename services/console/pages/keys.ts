@@ -167,7 +167,7 @@ const createKey = form(
 /** The page with the secret of a new key, which is shown only now. */
 export const secretView = (
   { base, organization }: Pick<Visit, 'base' | 'organization'>,
-  key: CreatedApiKey,
+  key: Pick<CreatedApiKey, 'id' | 'name' | 'key'>,
   title: string,
 ) => ({
   title,

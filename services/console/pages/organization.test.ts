@@ -98,3 +98,27 @@ test('is not there for people of the organization', async () => {
     expect((await visitor.send(address() + path, { name: 'Mine', plan: 'pro' })).status).toBe(404);
   expect((await stored()).name).not.toBe('Mine');
 });
+
+test('an operator creates an organization, whose first admin key is shown once and works', async () => {
+  const visitor = await site.signedIn(operatorToken);
+  const list = await visitor.get('/organizations');
+  expect(list.html).toContain('action="/organizations"');
+  const refused = await visitor.send('/organizations', { name: '', plan: 'pro' });
+  expect(refused.status).toBe(400);
+  expect(refused.html).toContain('role="alert"');
+  expect(refused.html).toContain('<option value="pro" selected>');
+  const name = '<b>Initech</b>';
+  const made = await visitor.send('/organizations', { name, plan: 'pro' });
+  expect(made.status).toBe(200);
+  expect(made.html).not.toContain(name);
+  const secret = /svc_[0-9A-Za-z]+/.exec(made.html)?.[0] ?? '';
+  await gateway.bus.projected();
+  const { organization } = (await gateway.app.inject({ url: '/v1/whoami', headers: bearer(secret) })).json();
+  expect(organization).toMatchObject({ name, plan: 'pro' });
+  expect(made.html).toContain(`href="/organizations/${organization.id}"`);
+  const { html } = await visitor.get('/organizations');
+  expect(html).toContain(`href="/o/${organization.id}"`);
+  expect(html).not.toContain(secret);
+  const admin = await site.signedIn(acme.adminKey);
+  expect((await admin.send('/organizations', { name: 'Mine', plan: 'pro' })).status).toBe(404);
+});

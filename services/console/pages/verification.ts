@@ -8,7 +8,7 @@ import {
 } from '#shared/interfaces/http/verification.ts';
 import { hasRole } from '#shared/interfaces/http/person-token.ts';
 import { z } from 'zod';
-import { type ConsolePage, form, page, type Visit } from '../page.ts';
+import { form, page, type Visit } from '../page.ts';
 import { PlatformRefusal } from '../platform.ts';
 import {
   attribute,
@@ -110,7 +110,7 @@ function routesOf(place: Place) {
     };
   });
   const start = form(
-    { path, ...where, fields: z.object({ again: z.literal('true').optional() }), page: shown as ConsolePage },
+    { path, ...where, fields: z.object({ again: z.literal('true').optional() }), page: shown },
     async (visit, { again }) => {
       const { running } = await visit.ask(
         { method: 'POST', path: asks, body: { again: again === 'true' } },

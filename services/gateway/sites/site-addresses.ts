@@ -8,6 +8,7 @@ import {
   type SiteView,
   type DeploymentList,
 } from '#shared/interfaces/http/sites.ts';
+import type { SiteDeploymentsDocument } from '#shared/interfaces/read-models.ts';
 import { originOf, type SitesBase } from '#shared/interfaces/http/sites-base.ts';
 
 /** The host name of a site under the base, or of the preview of a label. Pure. */
@@ -65,6 +66,8 @@ function loginView(login: SiteLogin): NonNullable<SiteView['login']> {
 const siteId = (organization: string, domain: string, label: string | undefined): string =>
   [organization, domain, ...(label === undefined ? [] : [label])].join('/');
 
+type ListedDeployment = SiteDeploymentsDocument['deployments'][number];
+
 /** A deployment for clients. Pure. */
 export function deploymentView(base: SitesBase, state: SiteState, deployment: Deployment): DeploymentView {
   const { number, ...shown } = deployment;
@@ -82,11 +85,20 @@ export function deploymentView(base: SitesBase, state: SiteState, deployment: De
  * The deployments of a site for clients, newest first. `listed`: those of the read model, which also has ended ones that the state has dropped; the state
  * tells the newest of the others. Pure.
  */
-export function deploymentList(base: SitesBase, state: SiteState, listed: readonly Deployment[] = []): DeploymentList {
+export function deploymentList(
+  base: SitesBase,
+  state: SiteState,
+  listed: readonly ListedDeployment[] = [],
+): DeploymentList {
   const current = new Set(state.deployments.map(({ number }) => number));
   const dropped = listed.filter(({ number, status }) => !current.has(number) && hasEnded.has(status));
   const all = [...dropped, ...state.deployments].sort((one, other) => other.number - one.number);
-  return { domain: state.domain, deployments: all.map((each) => deploymentView(base, state, each)) };
+  const actors = new Map(listed.map(({ number, actor }) => [number, actor]));
+  const deployments = all.map((each) => {
+    const actor = actors.get(each.number);
+    return { ...deploymentView(base, state, each), ...(actor === undefined ? {} : { actor }) };
+  });
+  return { domain: state.domain, deployments };
 }
 
 /** A read model that is behind the log may have a dropped deployment as it was before its end. */

@@ -1,15 +1,9 @@
 import { closeSite, deployAgain, openSite, openState, rollBack } from '#shared/aggregates/site/decide.ts';
-import {
-  type Deployment,
-  siteAggregate,
-  type SiteEvent,
-  type SiteState,
-  siteName,
-} from '#shared/aggregates/site/site.ts';
+import { siteAggregate, type SiteEvent, type SiteState, siteName } from '#shared/aggregates/site/site.ts';
 import { storedHash, type WantedLogin } from '#shared/aggregates/site/site-login.ts';
 import { loginName, type OpenSiteBody } from '#shared/interfaces/http/sites.ts';
 import type { SitesBase } from '#shared/interfaces/http/sites-base.ts';
-import { siteKey } from '#shared/interfaces/read-models.ts';
+import { type SiteDeploymentsDocument, siteKey } from '#shared/interfaces/read-models.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { hashOfPassword, isPassword } from '#shared/http/password-hash.ts';
 import { handleCommand } from '#shared/messaging/log/handle-command.ts';
@@ -104,7 +98,7 @@ export async function listedDeployments(
   { bus }: Pick<GatewayContext, 'bus'>,
   organization: string,
   domain: string,
-): Promise<readonly Deployment[]> {
+): Promise<SiteDeploymentsDocument['deployments']> {
   const stored = await askBus(bus.readModels.siteDeployments.get(siteKey(organization, domain)));
   return stored?.document.deployments ?? [];
 }

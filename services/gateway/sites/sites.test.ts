@@ -6,7 +6,7 @@ import { exportJobAggregate, type ExportEvent } from '#shared/aggregates/export-
 import { followContent, settleDeployment } from '#shared/aggregates/site/decide.ts';
 import { siteAggregate, type SiteEvent, type SiteState } from '#shared/aggregates/site/site.ts';
 import { type DomainList, domainListSchema } from '#shared/interfaces/http/domain-list.ts';
-import type { DeploymentView } from '#shared/interfaces/http/sites.ts';
+import type { DeploymentList, DeploymentView } from '#shared/interfaces/http/sites.ts';
 import { generateApiKey } from '#shared/http/api-key.ts';
 import { handleCommand } from '#shared/messaging/log/handle-command.ts';
 import { exportLogSubject, siteLogSubject } from '#shared/messaging/subjects/subject-names.ts';
@@ -398,11 +398,25 @@ test('the list of domains has each site as it is, page by page', async () => {
   expect(pages.map(({ domains }) => domains.map(({ domain }) => domain))).toEqual([['api', 'blog'], ['docs']]);
   const [docs] = pages[1]?.domains ?? [];
   const { address } = (await request('GET', '/v1/domains/docs/site')).json();
-  const [newest] = (await request('GET', '/v1/domains/docs/deployments')).json().deployments;
+  const [{ actor: _, ...newest }] = (await request('GET', '/v1/domains/docs/deployments')).json().deployments;
   expect(docs?.site).toEqual({ address, live: newest, newest, last: newest });
   expect(docs?.hosts).toEqual([`docs.${acme.id}.test`]);
   expect(pages[0]?.domains[0]).toEqual({ domain: 'api', hosts: [], groups: 'claimed', contents: 0 });
   await request('DELETE', '/v1/domains/docs/site');
   expect((await request('GET', '/v1/domains')).json().domains[2]).not.toHaveProperty('site');
   expect((await request('GET', '/v1/domains?cursor=QUJD')).statusCode).toBe(400);
+});
+
+test('the list of deployments has the actor of each one', async () => {
+  await open();
+  await deployed(1);
+  await deployed(2);
+  await request('POST', '/v1/domains/docs/deployments/1/rollback');
+  await gateway.bus.projected();
+  const { deployments } = (await request('GET', '/v1/domains/docs/deployments')).json<DeploymentList>();
+  expect(deployments.map(({ id, actor }) => [id, actor])).toEqual([
+    [3, { kind: 'key', id: acme.adminKeyId }],
+    [2, { kind: 'service', id: 'deployer' }],
+    [1, { kind: 'service', id: 'deployer' }],
+  ]);
 });

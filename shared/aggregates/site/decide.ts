@@ -1,3 +1,4 @@
+import type { Actor } from '#shared/contracts/commit.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { canonicalJson, sha256OfJson } from '#shared/runtime/canonical-json.ts';
 import { base62Of, dayMs } from '#shared/runtime/time-and-ids.ts';
@@ -58,9 +59,14 @@ export function closeSite(state: SiteState | undefined, site: SiteId): SiteEvent
 
 /**
  * Requests the deployments that follow from a change of the domain's content, and ends previews whose label is gone or was not published for 30 days.
- * Repeating it with the same content changes nothing.
+ * Repeating it with the same content changes nothing. `askedBy`: the actor whose change it follows.
  */
-export function followContent(state: SiteState | undefined, content: FollowedContent, now: Date): SiteEvent[] {
+export function followContent(
+  state: SiteState | undefined,
+  content: FollowedContent,
+  now: Date,
+  askedBy?: Actor,
+): SiteEvent[] {
   if (state?.isOpen !== true) return [];
   const { organization, domain, followed } = state;
   const site = { organization, domain };
@@ -76,7 +82,7 @@ export function followContent(state: SiteState | undefined, content: FollowedCon
     ...changed.map((target, index): SiteEvent => {
       const number = state.deploymentCount + index + 1;
       const cause = target.label !== undefined ? 'labelled' : state.deploymentCount === 0 ? 'opened' : 'published';
-      return requested(site, number, target, cause);
+      return requested(site, number, target, cause, askedBy);
     }),
   ];
 }
@@ -185,6 +191,7 @@ function requested(
   number: number,
   { label, contentVersion }: { label?: string; contentVersion: string },
   cause: 'opened' | 'published' | 'labelled' | 'repeated',
+  askedBy?: Actor,
 ): SiteEvent {
   const jobId = deploymentJobId(site, number, contentVersion);
   return {
@@ -193,6 +200,7 @@ function requested(
     data: {
       ...{ ...site, deployment: number, ...(label === undefined ? {} : { label }), contentVersion, jobId, cause },
       keptEnded,
+      ...(askedBy === undefined ? {} : { askedBy }),
     },
   };
 }

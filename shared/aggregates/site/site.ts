@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { type Aggregate, commitSchema, type EventMetadata, eventSchema } from '#shared/contracts/commit.ts';
+import {
+  actorSchema,
+  type Aggregate,
+  commitSchema,
+  type EventMetadata,
+  eventSchema,
+} from '#shared/contracts/commit.ts';
 import {
   contentLabel,
   contentVersion,
@@ -73,6 +79,11 @@ export const siteEventSchema = z.discriminatedUnion('type', [
      * not have it, because a service of an earlier version would not copy it.
      */
     keptEnded: z.int().min(0).optional(),
+    /**
+     * The actor whose publication or opening of the site the deployer follows; absent if the actor of the commit asked for the deployment. Events of earlier
+     * versions do not have it, nor does the state, for the reason above.
+     */
+    askedBy: actorSchema.optional(),
   }),
   event('DeploymentLive', { deployment, ...liveBundle }),
   event('DeploymentFailed', { deployment, error: z.string() }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { actorSchema } from '#shared/contracts/commit.ts';
 import { deploymentSchema, siteName } from '#shared/aggregates/site/site.ts';
 import {
   emailDomain,
@@ -106,6 +107,8 @@ export const deploymentViewSchema = z
   .object({
     id: z.int().min(1),
     ...deploymentSchema.omit({ number: true }).shape,
+    /** The actor of the publication, opening, rollback or repetition. Lists have it, except for deployments of earlier versions. */
+    actor: actorSchema.optional(),
     durationMs: z.int().min(0).optional(),
     /** Address at which readers see it; absent if it is not live. */
     address: address.optional(),

@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { z } from 'zod';
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
 import type { ContentList } from '#shared/interfaces/http/content.ts';
@@ -21,6 +19,7 @@ import {
   time,
   withQuery,
 } from '../../pieces/pieces.ts';
+import { liveConnection, livePart, sendLive } from '../../pieces/live.ts';
 import {
   type Causes,
   causesOf,
@@ -42,7 +41,7 @@ const query = z.object({ deployments: offset, contents: offset });
 
 type DomainVisit = Visit<{ domain: string }, z.output<typeof query>>;
 
-/** A domain: its site, previews, deployments and contents. The part `#live` is replaced by a stream while a deployment runs. */
+/** A domain: its site, previews, deployments and contents. The part `#live` is replaced when a deployment changes. */
 export const domainPage = page({ path: '/domains/:domain', params: domainParams, query }, async (visit) => {
   const {
     base,
@@ -61,14 +60,14 @@ export const domainPage = page({ path: '/domains/:domain', params: domainParams,
     : html`<a class="button" href="${path}/site">Site settings</a>`;
   const content = html`${pageHead(domain, 'A documentation with its contents and its site.', action)}
 ${refusalOf(visit)}
-${isDeploying(open) ? html`<div hx-sse:connect="${path}/live" hx-target="#live" hx-swap="outerMorph" hx-sse:close="end"></div>` : ''}
-${livePart(visit, open, causes)}
+${siteParts(visit, open, causes)}
+${liveConnection(withRows(`${path}/live`, visit.query))}
 ${contentsSection(visit, contents, causes)}`;
   return { title: domain, content };
 });
 
 /** The parts of the page that a deployment changes. */
-const livePart = (visit: DomainVisit, open: OpenSite | undefined, causes: Causes): SafeHtml =>
+const siteParts = (visit: DomainVisit, open: OpenSite | undefined, causes: Causes): SafeHtml =>
   html`<div id="live">${siteSection(visit, open)}${open === undefined ? '' : html`${previewsSection(visit, open)}${deploymentsSection(visit, open, causes)}`}</div>`;
 
 function siteSection({ base, role, now, params: { domain } }: DomainVisit, open: OpenSite | undefined): SafeHtml {
@@ -239,6 +238,13 @@ export const contentState = ({ latest, searched }: Pick<ContentList['versions'][
 export const labelChips = (labels: readonly string[]): SafeHtml =>
   html`${labels.map((label) => html`<span class="chip">${label}</span> `)}`;
 
+/** An address with the offsets of the lists. */
+const withRows = (path: string, query: DomainVisit['query']): string =>
+  withQuery(
+    path,
+    Object.fromEntries(Object.entries(query).map(([list, at]) => [list, at === 0 ? undefined : String(at)])),
+  );
+
 /** Links to the other rows of a list whose offset is in the address. */
 function pagesOf({ address, query }: DomainVisit, list: keyof DomainVisit['query'], total: number): SafeHtml {
   const next = query[list] + rowsAtOnce;
@@ -248,41 +254,23 @@ function pagesOf({ address, query }: DomainVisit, list: keyof DomainVisit['query
   );
 }
 
-/** A stream ends after this time, and the browser connects again, so that an ended session loses it. */
-const longestStreamMs = 5 * 60_000;
-
-/** The live part again whenever a deployment changes, until none runs. */
+/** The live part again whenever a deployment of the domain changes, from the updates that all pages of the organization share. */
 export const followDomain = stream(
   { path: '/domains/:domain/live', params: domainParams, query },
-  async (visit, reply) => {
-    const upstream = await visit.open({
-      path: `/v1/domains/${visit.params.domain}/deployments`,
-      headers: { accept: 'text/event-stream' },
+  async (visit, reply, request) => {
+    const { domain } = visit.params;
+    await contentsOf(visit, domain);
+    return await sendLive(visit, reply, request, async (event) => {
+      const isOther = event.event === 'deployment' ? event.data.domain !== domain : event.event !== 'read-again';
+      if (isOther) return undefined;
+      const open = await siteOf(visit, domain);
+      const isNamed = open?.deployments.every(({ actor }) => actor !== undefined && actor.kind !== 'service') ?? true;
+      const causes = await causesOf(visit, domain, { ofContents: !isNamed });
+      const address = withRows(`${visit.base}/domains/${domain}`, visit.query);
+      return { parts: livePart('live', siteParts({ ...visit, now: visit.current(), address }, open, causes)) };
     });
-    return reply
-      .headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
-      .send(Readable.from(liveEvents(visit, upstream)));
   },
 );
-
-async function* liveEvents(visit: DomainVisit, { body }: Response): AsyncGenerator<string> {
-  if (body === null) return;
-  const until = Date.now() + longestStreamMs;
-  const path = `${visit.base}/domains/${visit.params.domain}`;
-  for await (const _ of body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())) {
-    const [open, causes] = await Promise.all([
-      siteOf(visit, visit.params.domain),
-      causesOf(visit, visit.params.domain),
-    ]);
-    const shown = { ...visit, now: new Date(), address: path };
-    yield `data: ${livePart(shown, open, causes).text.replaceAll('\n', '\ndata: ')}\n\n`;
-    if (!isDeploying(open)) {
-      yield 'event: end\ndata: end\n\n';
-      return;
-    }
-    if (Date.now() > until) return;
-  }
-}
 
 export const deployAgain = form(
   { path: '/domains/:domain/deployments', params: domainParams, fields: z.object({}), page: domainPage },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
+import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
 import type { Actor } from '#shared/contracts/commit.ts';
 import { domainSlug } from '#shared/contracts/identifiers.ts';
 import { auditListSchema } from '#shared/interfaces/http/audit.ts';
@@ -85,29 +86,29 @@ export const contentLink = (base: string, domain: string, contentVersion: string
 
 const auditAtOnce = 300;
 
-/** Names of the people, keys and services that caused deployments and contents of a domain, from the newest entries of its audit. */
-export async function causesOf({ ask }: Asks, domain: string): Promise<Causes> {
+/** Names of the people, keys and services that caused deployments and contents of a domain. Those of contents are from the newest entries of its audit. */
+export async function causesOf(
+  { ask }: Asks,
+  domain: string,
+  { ofContents = true }: { ofContents?: boolean } = {},
+): Promise<Causes> {
   const [{ entries }, { apiKeys }] = await Promise.all([
-    ask({ path: '/v1/audit', query: { domain, limit: auditAtOnce } }, auditListSchema),
+    ofContents
+      ? ask({ path: '/v1/audit', query: { domain, limit: auditAtOnce } }, auditListSchema)
+      : { entries: [] as AuditEntry[] },
     ask({ path: '/v1/api-keys' }, apiKeyListSchema),
   ]);
   const names = new Map(apiKeys.map(({ id, name }) => [id, name === '' ? id : name]));
   const nameOf = ({ kind, id }: Actor): string => (kind === 'key' ? (names.get(id) ?? id) : id);
   const contents = new Map<string, string>();
-  const deployments = new Map<number, Actor>();
-  for (const { action, actor, contentVersion, deployment } of entries) {
+  for (const { action, actor, contentVersion } of entries)
     if (action.startsWith('content.') && contentVersion !== undefined && !contents.has(contentVersion))
       contents.set(contentVersion, nameOf(actor));
-    if ((action === 'deployment.requested' || action === 'deployment.rolled-back') && deployment !== undefined)
-      deployments.set(deployment, actor);
-  }
   return {
     ofContent: (contentVersion) => contents.get(contentVersion),
-    // The deployer follows publications, so the deployment is the work of the person who published.
-    ofDeployment({ id, contentVersion }) {
-      const actor = deployments.get(id);
-      return actor === undefined || actor.kind === 'service' ? contents.get(contentVersion) : nameOf(actor);
-    },
+    // A deployment of an earlier version has no actor, or names the deployer, which follows publications: it is the work of the person who published.
+    ofDeployment: ({ actor, contentVersion }) =>
+      actor === undefined || actor.kind === 'service' ? contents.get(contentVersion) : nameOf(actor),
   };
 }
 
