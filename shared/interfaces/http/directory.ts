@@ -73,11 +73,7 @@ export const organizationSchema = z
 
 export type ShownOrganization = z.infer<typeof organizationSchema>;
 
-export const listedDomainSchema = z.object({
-  domain: domainSlug,
-  hosts: z.array(z.string()),
-  groups: z.enum(groupTrusts),
-});
+const listedDomainSchema = z.object({ domain: domainSlug, hosts: z.array(z.string()), groups: z.enum(groupTrusts) });
 
 /** Answer of `GET /v1/whoami`. `caller.id`: the id of the key, or the name of the person. `address`: IP address of the request, as the platform sees it. */
 export const whoamiSchema = z
