@@ -14,6 +14,7 @@ import { withoutJsonSchemas } from '#shared/http/without-json-schemas.ts';
 import { encodePath, pageAddress } from '#shared/docs/render/bundle-paths.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
+import { answerAboutAgents } from './agent-answers.ts';
 import {
   contentHeaders,
   fileAnswers,
@@ -294,6 +295,7 @@ function siteAnswers(
     const { url = '/' } = request;
     const { keptBy } = site;
     const { asked, file } = resolved(url, version, list);
+    if (isAnsweredForAgents(site, url, file !== undefined, request, response)) return;
     switch (asked.kind) {
       case 'refused':
         return answerSentence(response, 400, asked.reason, request);
@@ -309,6 +311,23 @@ function siteAnswers(
         // Browsers request it on sites without an icon, so its absence is not a broken link.
         response.writeHead(204, { ...securityHeaders, 'cache-control': `${keptBy}, max-age=86400` }).end();
     }
+  }
+
+  /** Answers addresses about the endpoint for agents, on a site whose pages ask through this host. */
+  function isAnsweredForAgents(
+    { asks, siteUrl, login }: HostedSite,
+    url: string,
+    hasFile: boolean,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): boolean {
+    const asked = asks ?? platform;
+    const path = url.split('?')[0] ?? '';
+    if (asked === undefined || !path.startsWith(`${base}/`)) return false;
+    const at = siteUrl ?? `http://${request.headers.host ?? 'localhost'}${base}`;
+    const loginKind = login?.kind ?? (config.login === 'none' ? undefined : config.login);
+    const described = { name: asked.domain, url: at.replace(/\/+$/, ''), login: loginKind };
+    return answerAboutAgents(path.slice(base.length), hasFile, described, request, response);
   }
 
   function resolved(url: string, version: ServedVersion, list: VersionList): Resolved {

@@ -3,7 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { mcpPath } from './agent-answers.ts';
 import { readerAddressHeader } from '#shared/interfaces/http/assistant.ts';
+import { isOriginOf } from '#shared/http/own-origin.ts';
 import { addressGroup } from '#shared/http/rate-limit.ts';
 import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
@@ -25,7 +27,11 @@ const routes = [
   ['/discovery/v1/page/:domain', 'page'],
   ['/discovery/v1/feedback/:domain', 'feedback'],
   ['/discovery/v2/assistant/:domain/message', 'message'],
+  ['/discovery/v1/mcp/:domain', 'mcp'],
 ] as const;
+
+/** The path of a route on this host. Agents (MCP) get one that is the same for all sites. */
+const pathHere = ([path, name]: (typeof routes)[number]): string => (name === 'mcp' ? mcpPath : path);
 
 /** The site whose pages ask, found from the request and the domain in its path. */
 type Asked = {
@@ -36,6 +42,8 @@ type Asked = {
   key: string;
   /** True for the origin of a page of the site. */
   isOwn: (origin: string, host: string) => boolean;
+  /** True if the site's address is known, so that no other name that leads to this host counts as its own. */
+  isNamed: boolean;
   onSearch?: OnSearch | undefined;
 };
 
@@ -55,7 +63,7 @@ type AskedBy = {
   base: string;
   /** The domain in the paths of the routes: a name, or a parameter. */
   domain: string;
-  of: (request: IncomingMessage, asked: string, route: (typeof routes)[number]) => Asked | undefined;
+  of: (request: IncomingMessage, asked: string | undefined, route: (typeof routes)[number]) => Asked | undefined;
 };
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
@@ -73,6 +81,7 @@ export function oneAsked({ url, key, domain }: AskedPlatform, base: string, site
       site: domain,
       upstream: withoutSlash(url) + path.replace(':domain', domain),
       key,
+      isNamed: ownOrigin !== undefined,
       isOwn: (origin, host) => (ownOrigin === undefined ? URL.parse(origin)?.host === host : origin === ownOrigin),
     }),
   };
@@ -88,12 +97,13 @@ export function askedOfSites(
     domain: ':domain',
     of(request, asked, [, route]) {
       const site = siteOf(request);
-      if (site?.domain !== asked) return undefined;
+      if (site === undefined || (asked !== undefined && site.domain !== asked)) return undefined;
       const { organization, domain, hosts, onSearch } = site;
       return {
         site: `${organization}/${domain}`,
         upstream: `${withoutSlash(url)}/v1/sites/readers/${organization}/${domain}/${route}`,
         key,
+        isNamed: true,
         isOwn: (origin) => hosts.includes(URL.parse(origin)?.hostname ?? ''),
         onSearch: route === 'search' ? onSearch : undefined,
       };
@@ -102,12 +112,18 @@ export function askedOfSites(
 }
 
 /** Headers of a reader that the platform needs. All others are dropped: cookies, keys, addresses. */
-const passedOn = ['content-type', 'accept', 'x-thread-key', 'x-stream-finish', 'x-user-token'] as const;
+const passedOn: ReadonlySet<string> = new Set([
+  'content-type',
+  'accept',
+  'x-thread-key',
+  'x-stream-finish',
+  'x-user-token',
+]);
 const passedBack =
   /^(content-type|retry-after|ratelimit|ratelimit-policy|x-search-notice|x-thread-id|x-thread-key|x-vercel-ai-[a-z-]+)$/;
 
 /**
- * Passes search and questions of a site's own pages on to the platform: four fixed routes, one server, one domain, with the host's key. The key
+ * Passes search and questions of a site's own pages on to the platform: five fixed routes, one server, one domain, with the host's key. The key
  * never reaches a reader, and only the headers above reach the platform. The platform also gets the reader's address, which it uses for limits.
  */
 export function addPlatformRoutes(app: FastifyInstance, { base, domain, of }: AskedBy): void {
@@ -115,10 +131,11 @@ export function addPlatformRoutes(app: FastifyInstance, { base, domain, of }: As
   const answersOfSites = readerShares(answersOfSite);
   const bodies = readerShares(questionBytes);
   for (const route of routes) {
-    const url = base + route[0].replace(':domain', domain);
+    const url = base + pathHere(route).replace(':domain', domain);
+    const isForAgents = route[1] === 'mcp';
     const asked = new WeakMap<FastifyRequest, Asked>();
     const find = (request: FastifyRequest): Asked | undefined =>
-      of(request.raw, (request.params as { domain?: string }).domain ?? domain, route);
+      of(request.raw, isForAgents ? undefined : ((request.params as { domain?: string }).domain ?? domain), route);
     app.route({
       method: ['PUT', 'PATCH', 'DELETE', 'OPTIONS'],
       url,
@@ -135,7 +152,7 @@ export function addPlatformRoutes(app: FastifyInstance, { base, domain, of }: As
         const found = find(request);
         if (found === undefined)
           return refuse(reply, 404, 'not_found', 'This site has no search or assistant at this address.');
-        const problem = originProblem(request, found);
+        const problem = isForAgents ? agentProblem(request, found) : originProblem(request, found);
         if (problem !== undefined) return refuse(reply, 403, 'origin_not_allowed', problem);
         asked.set(request, found);
         return undefined;
@@ -229,10 +246,8 @@ async function passOn(request: FastifyRequest, reply: FastifyReply, { upstream, 
   reply.raw.setMaxListeners(20);
   reply.raw.once('close', () => gone.abort());
   const headers: Record<string, string> = { authorization: `Bearer ${key}`, [readerAddressHeader]: request.ip };
-  for (const name of passedOn) {
-    const value = request.headers[name];
-    if (typeof value === 'string') headers[name] = value;
-  }
+  for (const [name, value] of Object.entries(request.headers))
+    if (typeof value === 'string' && (passedOn.has(name) || name.startsWith('mcp-'))) headers[name] = value;
   let answer: Awaited<ReturnType<typeof safeRequest>>;
   try {
     answer = await safeRequest(new URL(upstream), {
@@ -280,6 +295,19 @@ function originProblem(
   const { origin, host = '', 'sec-fetch-site': site } = headers;
   const isSame = origin !== undefined && isOwn(origin, host) && (site === undefined || site === 'same-origin');
   return isSame ? undefined : 'Only pages of this site may ask here.';
+}
+
+/**
+ * Says why a request is not from an agent: programs send no origin, and pages only if they are of this site or on the reader's own machine, as a tool for
+ * developers. Other names that lead here are refused (DNS rebinding). Pure.
+ */
+function agentProblem(
+  { headers }: Pick<FastifyRequest, 'headers'>,
+  { isOwn, isNamed }: Pick<Asked, 'isOwn' | 'isNamed'>,
+): string | undefined {
+  const { origin, host = '' } = headers;
+  const isAllowed = origin === undefined || isOriginOf(origin, []) || (isNamed && isOwn(origin, host));
+  return isAllowed ? undefined : 'Pages of other sites may not ask here.';
 }
 
 /** Refuses in the form of the platform's errors, which pages can read. */

@@ -135,3 +135,49 @@ test('while the platform is away readers hear so, and pages are read as before',
   expect([answer.status, JSON.parse(answer.text).code]).toEqual([503, 'unavailable']);
   expect((await askHost(url, 'docs.localhost')).status).toBe(200);
 });
+
+test('agents ask at /mcp of each site, and find it', async () => {
+  platform.deploy({ bundle: await exampleBundle('one'), offers: { assistant: true } });
+  platform.deploy({ domain: 'closed', bundle: await exampleBundle('two') });
+  const url = await started();
+  await isServed(url, 'docs.localhost');
+  await isServed(url, 'closed.localhost');
+  const body = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
+  const send = async (name: string, headers: Record<string, string> = {}) =>
+    askHost(url, name, '/mcp', { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
+  const asked = {
+    'mcp-protocol-version': '2025-11-25',
+    authorization: 'Bearer theirs',
+    'x-forwarded-for': '203.0.113.9',
+  };
+  expect((await send('docs.localhost', asked)).status).toBe(200);
+  const [question] = platform.questions;
+  expect(question).toMatchObject({
+    path: '/v1/sites/readers/acme/docs/mcp',
+    headers: { 'mcp-protocol-version': '2025-11-25', 'x-reader-address': '203.0.113.9' },
+    body: { method: 'tools/list' },
+  });
+  expect(question?.headers.authorization).not.toContain('theirs');
+  expect((await send('docs.localhost', { origin: 'http://docs.localhost:8090' })).status).toBe(200);
+  expect((await send('docs.localhost', { origin: 'http://127.0.0.1:6274' })).status).toBe(200);
+  expect((await send('docs.localhost', { origin: 'http://rebound.example' })).status).toBe(403);
+  expect((await send('closed.localhost')).status).toBe(404);
+  for (const method of ['GET', 'DELETE'] as const) {
+    const { status, headers } = await askHost(url, 'docs.localhost', '/mcp', { method });
+    expect([method, status, headers['allow']]).toEqual([method, 405, 'POST']);
+  }
+  for (const path of ['/.well-known/mcp', '/.well-known/mcp.json']) {
+    const { status, text } = await askHost(url, 'docs.localhost', path);
+    const endpoint = 'http://docs.localhost:8090/mcp';
+    expect([status, JSON.parse(text)]).toEqual([
+      200,
+      {
+        ...{ version: '1.0.0', transport: 'http', url: endpoint },
+        servers: [{ name: 'public', url: endpoint, transport: 'http', authentication: 'none' }],
+      },
+    ]);
+  }
+  const card = JSON.parse((await askHost(url, 'docs.localhost', '/.well-known/mcp/server-card.json')).text);
+  expect(card).toMatchObject({ remotes: [{ type: 'streamable-http', url: 'http://docs.localhost:8090/mcp' }] });
+  expect((await askHost(url, 'closed.localhost', '/.well-known/mcp')).status).toBe(404);
+});
