@@ -128,7 +128,7 @@ export async function openProjectSite(project: ProjectFiles): Promise<{
   };
 }
 
-async function withPool<T>(pool: ChildPool, work: (pool: ChildPool) => Promise<T>): Promise<T> {
+export async function withPool<T>(pool: ChildPool, work: (pool: ChildPool) => Promise<T>): Promise<T> {
   try {
     return await work(pool);
   } finally {
@@ -136,7 +136,8 @@ async function withPool<T>(pool: ChildPool, work: (pool: ChildPool) => Promise<T
   }
 }
 
-async function readProject(project: ProjectFiles): Promise<{ model: SiteModel; read: SiteContent['source'] }> {
+/** The model of a project, and its files by their hashes, in place: nothing is published. */
+export async function readProject(project: ProjectFiles): Promise<{ model: SiteModel; read: SiteContent['source'] }> {
   const made = new Map<string, string>();
   const keep = ({ sha256, text }: MadeFile): void => void made.set(sha256, text);
   const { project: docs } = await withPool(projectPool({ slots: 1 }), (pool) =>
