@@ -74,6 +74,7 @@ describe('without a language model', () => {
     }
     expect(await insights()).toEqual({
       domain: 'docs',
+      agents: { calls: 0, tools: [], searches: 0, empty: 0, queries: [], remarks: [] },
       from: new Date(gateway.clock.time.getTime() - 29 * 86_400_000).toISOString().slice(0, 10),
       to: today(),
       questions: { total: 4, answered: 2, unanswered: 2, unfinished: 0 },
