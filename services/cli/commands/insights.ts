@@ -24,11 +24,16 @@ export function insightsCommand(program: Command): void {
     });
 }
 
+/** The figures of agents of a gateway of an earlier version, which does not send them. */
+const noAgents: NonNullable<Insights['agents']> = {
+  ...{ calls: 0, tools: [], searches: 0, empty: 0, queries: [], remarks: [] },
+};
+
 type Looks = { width: number; paint: Paint };
 
 /** Questions of readers, for a terminal: sums, then questions without an answer, pages, and answers that were rated down, with bars. Pure. */
 export function insightsText(insights: Insights, looks: Looks): string {
-  const { domain, from, to, questions, ratings, unanswered, pages, ratedDown, days, agents } = insights;
+  const { domain, from, to, questions, ratings, unanswered, pages, ratedDown, days, agents = noAgents } = insights;
   const { paint } = looks;
   const title = `${domain}, ${from} to ${to}`;
   if (questions.total === 0 && agents.calls === 0) return `${title}: nobody asked anything.`;

@@ -1,11 +1,13 @@
 import type { Insights } from '#shared/interfaces/http/insights.ts';
 import { sumsByName, sumOf, type ViewedDay } from '../sites/sum-views.ts';
 
+type AgentInsights = NonNullable<Insights['agents']>;
+
 /** Sums of calls of agents of some days, which are added one by one, oldest first. */
 export function agentSums() {
   const tools = sumsByName();
   const queries = sumsByName();
-  const remarks: Insights['agents']['remarks'] = [];
+  const remarks: AgentInsights['remarks'] = [];
   let [calls, searches, empty] = [0, 0, 0];
   return {
     add({
@@ -21,7 +23,7 @@ export function agentSums() {
       for (const remark of agents.remarks) remarks.push({ day, ...remark });
     },
     /** The sums, with at most `limit` entries in each list. */
-    result: (limit: number): Insights['agents'] => ({
+    result: (limit: number): AgentInsights => ({
       ...{ calls, searches, empty },
       tools: tools
         .sorted()

@@ -35,26 +35,28 @@ export const insightsSchema = z
         answeredAt: z.iso.datetime(),
       }),
     ),
-    /** Calls of agents over the Model Context Protocol, with the words of their searches. */
-    agents: z.object({
-      calls: count,
-      /** Tools with the most calls first. */
-      tools: z.array(z.object({ tool: z.string(), calls: count })),
-      searches: count,
-      /** Searches that found nothing. */
-      empty: count,
-      /** Searched words, the most frequent first. Words that may name a person are replaced by `…`. */
-      queries: z.array(z.object({ query: z.string(), searches: count, empty: count })),
-      /** Remarks of agents about pages, the newest first. */
-      remarks: z.array(
-        z.object({
-          day: z.iso.date(),
-          message: z.string(),
-          path: z.string().optional(),
-          rating: z.enum(['up', 'down']).optional(),
-        }),
-      ),
-    }),
+    /** Calls of agents over the Model Context Protocol, with the words of their searches. Gateways of earlier versions do not send them. */
+    agents: z
+      .object({
+        calls: count,
+        /** Tools with the most calls first. */
+        tools: z.array(z.object({ tool: z.string(), calls: count })),
+        searches: count,
+        /** Searches that found nothing. */
+        empty: count,
+        /** Searched words, the most frequent first. Words that may name a person are replaced by `…`. */
+        queries: z.array(z.object({ query: z.string(), searches: count, empty: count })),
+        /** Remarks of agents about pages, the newest first. */
+        remarks: z.array(
+          z.object({
+            day: z.iso.date(),
+            message: z.string(),
+            path: z.string().optional(),
+            rating: z.enum(['up', 'down']).optional(),
+          }),
+        ),
+      })
+      .optional(),
     /** Days with questions, oldest first. */
     days: z.array(z.object({ day: z.iso.date(), questions: count, unanswered: count })),
   })
