@@ -5,6 +5,7 @@ import { findServer } from '#infra/setup/find-server.ts';
 import { currentRendererVersion } from '#shared/docs/render/renderer-version.ts';
 import { provision } from '#shared/messaging/nats/provision.ts';
 import { natsConfig, supervisorUser } from '#shared/messaging/subjects/permissions.ts';
+import { startCommand } from '#shared/runtime/command-words.ts';
 import { ConfigError } from '#shared/runtime/config.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { lockFolder } from '#shared/storage/lock-folder.ts';
@@ -106,13 +107,13 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
   try {
     if (options.port !== 0 && !(await isFree(options.host, options.port))) {
       throw new CannotStart(
-        `Port ${options.port} is taken by another program. Choose a free one with BINDERY_PORT, for example BINDERY_PORT=${options.port + 1} npm start.`,
+        `Port ${options.port} is taken by another program. Choose a free one with BINDERY_PORT, for example BINDERY_PORT=${options.port + 1} ${startCommand}.`,
       );
     }
     const secrets = await openSecrets(dataFolder);
     if (options.sitesPort !== undefined && options.sitesPort !== 0 && !(await isFree(options.host, options.sitesPort)))
       throw new CannotStart(
-        `Port ${options.sitesPort} is taken by another program. The sites need one: choose a free one with BINDERY_DOCS_HOST_PORT, for example BINDERY_DOCS_HOST_PORT=${options.sitesPort + 1} npm start.`,
+        `Port ${options.sitesPort} is taken by another program. The sites need one: choose a free one with BINDERY_DOCS_HOST_PORT, for example BINDERY_DOCS_HOST_PORT=${options.sitesPort + 1} ${startCommand}.`,
       );
     if (
       options.consolePort !== undefined &&
@@ -120,7 +121,7 @@ export async function runInstallation(options: InstallationOptions): Promise<Ins
       !(await isFree(options.host, options.consolePort))
     )
       throw new CannotStart(
-        `Port ${options.consolePort} is taken by another program. The console needs one: choose a free one with BINDERY_CONSOLE_PORT, for example BINDERY_CONSOLE_PORT=${options.consolePort + 1} npm start.`,
+        `Port ${options.consolePort} is taken by another program. The console needs one: choose a free one with BINDERY_CONSOLE_PORT, for example BINDERY_CONSOLE_PORT=${options.consolePort + 1} ${startCommand}.`,
       );
     const [
       natsPort = 0,
@@ -247,7 +248,7 @@ async function embeddedBus(
   const binary = findServer('nats-server');
   if (binary === undefined) {
     throw new CannotStart(
-      'There is no nats-server of version 2.12 or later. "npm start" obtains one. You can also install it and put it on the PATH.',
+      `There is no nats-server of version 2.12 or later. "${startCommand}" obtains one. You can also install it and put it on the PATH.`,
     );
   }
   const folder = join(dataFolder, 'nats');

@@ -3,6 +3,7 @@ import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { ErrorBody, FieldProblem } from '#shared/http/errors.ts';
 import { replaceFetch } from '#shared/http/replace-fetch.ts';
 import { jsonIn } from '#shared/runtime/canonical-json.ts';
+import { startCommand } from '#shared/runtime/command-words.ts';
 import { connectionProblem } from '#shared/runtime/connection-problem.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { pauseAfter, type RetryPolicy } from '#shared/runtime/retry.ts';
@@ -197,7 +198,7 @@ function unreachableBecause(error: unknown, { protocol, host }: URL): string {
   const problem = connectionProblem(error);
   return problem.includes('NODE_EXTRA_CA_CERTS')
     ? problem
-    : `${problem}. Is the server running ("npm start"), and is --url right?`;
+    : `${problem}. Is the server running ("${startCommand}"), and is --url right?`;
 }
 
 function redirected(response: Response, url: URL): ApiFailure {

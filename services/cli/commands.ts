@@ -9,7 +9,7 @@ const folder = new URL('./commands/', import.meta.url);
  * loaded.
  */
 export async function addCommands(program: Command, named?: string): Promise<Command> {
-  const all = readdirSync(folder).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
+  const all = readdirSync(folder).filter((file) => /^[^.]+\.[jt]s$/.test(file));
   const having = all.filter((file) => named !== undefined && commandsIn(file).includes(named));
   const modules = await Promise.all(
     (having.length === 0 ? all : having).map(

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { startCommand } from '#shared/runtime/command-words.ts';
 import { secretIn } from '#shared/runtime/config.ts';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { type ApiClient, apiClient } from './api-client.ts';
@@ -45,7 +46,7 @@ export function connect(options: ConnectionOptions, keyKind: 'admin' | 'assistan
   const address = url ?? local?.baseUrl;
   if (address === undefined)
     throw new NotConnected(
-      `The address of the server is not known: there is no installation in the data folder ${dataFolderOf(options)}. Give --url or BINDERY_URL, name another folder with --data or BINDERY_DATA, or start a server here with "npm start".`,
+      `The address of the server is not known: there is no installation in the data folder ${dataFolderOf(options)}. Give --url or BINDERY_URL, name another folder with --data or BINDERY_DATA, or start a server here with "${startCommand}".`,
     );
   checkAddress(address);
   const isLocal = local !== undefined && isSameServer(address, local.baseUrl);
@@ -107,7 +108,7 @@ export function readLocalInstallation(dataFolder: string): LocalInstallation | u
     if (errorCode(error) === 'ENOENT') return undefined;
     const why = error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error);
     throw new LocalUnreadable(
-      `The keys of the local installation are in ${file}, which cannot be read: ${why}. Make it readable, or remove it: then "npm start" makes a new organization.`,
+      `The keys of the local installation are in ${file}, which cannot be read: ${why}. Make it readable, or remove it: then "${startCommand}" makes a new organization.`,
       { cause: error },
     );
   }

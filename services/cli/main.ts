@@ -1,4 +1,5 @@
 import { Command, CommanderError, Help, InvalidArgumentError } from 'commander';
+import { missingPackage } from '#shared/runtime/installed-packages.ts';
 import { programVersion } from '#shared/runtime/program-version.ts';
 import { ApiFailure } from './api-client.ts';
 import { addCommands } from './commands.ts';
@@ -38,7 +39,7 @@ try {
   // Printing help also throws a `CommanderError`.
   if (error instanceof CommanderError && error.exitCode === 0) process.exit(0);
   const isUsage = error instanceof CommanderError && !(error instanceof InvalidArgumentError);
-  const said = error instanceof Error ? error.message : String(error);
+  const said = missingPackage(error) ?? (error instanceof Error ? error.message : String(error));
   const message = (error instanceof ApiFailure ? inWordsOfFlags(said, error.fields, running) : said).replace(
     /^error: /,
     '',

@@ -3,6 +3,7 @@ import { createPrivately } from '#infra/supervisor/private-files.ts';
 import { type ProgramName, programNames } from '#infra/supervisor/services.ts';
 import { replaceFetchOnUse } from '#shared/http/replace-fetch.ts';
 import { ConfigError, type ConfigOf, loadConfig, type Settings } from '#shared/runtime/config.ts';
+import { missingPackage } from '#shared/runtime/installed-packages.ts';
 import { createLogger } from '#shared/runtime/telemetry.ts';
 import { collectTraces } from '#shared/runtime/tracing.ts';
 import type { Running } from '#shared/service/start-service.ts';
@@ -28,7 +29,9 @@ export function parseServiceNames(list: string): ProgramName[] {
 export async function runServices(names: ProgramName[]): Promise<void> {
   try {
     await runUntilStopped(names);
-  } catch (error) {
+  } catch (thrown) {
+    const missing = missingPackage(thrown);
+    const error = missing === undefined ? thrown : new ConfigError(missing);
     if (error instanceof ConfigError && process.send !== undefined) {
       process.send({ wrongSettings: error.message } satisfies ToSupervisor);
       // The supervisor of "bindery start" ends this process, and reports the settings once for all processes. Other supervisors do not.

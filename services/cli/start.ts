@@ -2,8 +2,11 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type Installation, runInstallation } from '#infra/supervisor/run-installation.ts';
 import { type ProgramName, programNames, serviceNames } from '#infra/supervisor/services.ts';
+import { findServer } from '#infra/setup/find-server.ts';
 import { type CodeWatch, watchCode } from '#infra/supervisor/watch-code.ts';
-import { loadConfig, onOff, portNumber, setting } from '#shared/runtime/config.ts';
+import { binderyCommand } from '#shared/runtime/command-words.ts';
+import { ConfigError, loadConfig, onOff, portNumber, setting } from '#shared/runtime/config.ts';
+import { isPackaged } from '#shared/runtime/installed-packages.ts';
 import { logLevel } from '#shared/runtime/telemetry.ts';
 import { newConsoleLink } from './console-link.ts';
 import { firstInstallation, sayWelcome, showDemo } from './demo.ts';
@@ -32,6 +35,7 @@ const sameInterruptMs = 1_000;
 
 /** `bindery start`: runs everything on this machine until Ctrl-C. `isWatching`: services restart when their code changes. */
 export async function startInstallation(environment: NodeJS.ProcessEnv, isWatching: boolean): Promise<void> {
+  if (isWatching && isPackaged) throw new ConfigError('--watch is for work on Bindery itself, in a clone of it.');
   const config = loadConfig(startSettings, environment);
   logLevel(environment);
   let isTerminalGone = false;
@@ -57,6 +61,9 @@ export async function startInstallation(environment: NodeJS.ProcessEnv, isWatchi
     });
   });
 
+  // In a clone, `npm start` has obtained it.
+  if (isPackaged && findServer('nats-server') === undefined)
+    await (await import('#infra/setup/fetch-nats-server.mjs')).fetchNatsServer();
   say(`Starting Bindery: ${serviceNames.length} services and a nats-server, data in ${config.data}`);
   const installation = await runInstallation({
     dataFolder: config.data,
@@ -86,7 +93,7 @@ export async function startInstallation(environment: NodeJS.ProcessEnv, isWatchi
     };
     if (config.demo) await Promise.race([demo(), stopAsked]);
     if (interruptedAt === undefined) {
-      sayWelcome(local, 'npm run -s bindery --', say, site);
+      sayWelcome(local, binderyCommand, say, site);
       if (consoleUrl !== undefined) say(consoleSentence(await newConsoleLink(dataFolder, consoleUrl, new Date())));
       if (isWatching) watching = restartOnChange(installation, say);
       say('Ctrl-C stops it.');
@@ -102,7 +109,7 @@ export async function startInstallation(environment: NodeJS.ProcessEnv, isWatchi
 }
 
 const consoleSentence = (link: string): string =>
-  `The console shows sites, exports, keys and questions. This link signs in once, on this machine, within a minute:\n  ${link}\n"npm run -s bindery -- console" prints a new one.\n`;
+  `The console shows sites, exports, keys and questions. This link signs in once, on this machine, within a minute:\n  ${link}\n"${binderyCommand} console" prints a new one.\n`;
 
 /** Warns about variables that no program reads, such as settings of an earlier version. */
 async function nameUnread(environment: NodeJS.ProcessEnv, say: (line: string) => void): Promise<void> {

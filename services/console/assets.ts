@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { chartStyle } from '#shared/timeline/chart-style.ts';
-import { packageFile } from '#shared/docs/render/package-file.ts';
+import { packageFile } from '#shared/runtime/installed-packages.ts';
 
 const own = (name: string): URL => new URL(`assets/${name}`, import.meta.url);
 

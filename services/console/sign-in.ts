@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { html } from '#shared/docs/render/html.ts';
 import { organizationListSchema, whoamiSchema } from '#shared/interfaces/http/directory.ts';
+import { binderyCommand, startCommand } from '#shared/runtime/command-words.ts';
 import { isSameSecret } from '#shared/runtime/same-secret.ts';
 import { sha256Of, jsonIn } from '#shared/runtime/canonical-json.ts';
 import { parseApiKey } from '#shared/http/api-key.ts';
@@ -66,7 +67,7 @@ ${problem === undefined ? '' : html`<div class="notice bad" role="alert"><p>${pr
 ${hasAccounts ? html`<p><a class="button primary" href="/sign-in/account?to=${encodeURIComponent(to)}">Sign in with your account</a></p>` : ''}
 <form method="post" action="/sign-in" class="form" hx-boost="false">
 <input type="hidden" name="to" value="${to}">
-<div class="field"><label for="credential">Admin key</label><input id="credential" name="credential" type="password" required autocomplete="off" spellcheck="false" aria-describedby="about-credential"><p class="about" id="about-credential">An admin key of your organization (<code>svc_…</code>), or the token of the operator. <code>npm start</code> prints a key of its demo.</p></div>
+<div class="field"><label for="credential">Admin key</label><input id="credential" name="credential" type="password" required autocomplete="off" spellcheck="false" aria-describedby="about-credential"><p class="about" id="about-credential">An admin key of your organization (<code>svc_…</code>), or the token of the operator. <code>${startCommand}</code> prints a key of its demo.</p></div>
 <button class="button${hasAccounts ? '' : ' primary'}">Sign in</button>
 </form>`;
 
@@ -96,7 +97,7 @@ export function signInRoutes(app: FastifyInstance, parts: Parts): void {
     const identity = isHere ? await identityOfLink(config.dataFolder, token, clock.now()) : undefined;
     if (identity !== undefined && config.personTokenKey !== undefined) return await signedIn(reply, identity, '/');
     const problem = isHere
-      ? 'This link was used, or is too old. "npm run bindery -- console" makes a new one, and a key of "npm start" opens the console too.'
+      ? `This link was used, or is too old. "${binderyCommand} console" makes a new one, and a key of "${startCommand}" opens the console too.`
       : 'This link works on the machine of the console only.';
     return sendPage(reply, 403, plainPage('Sign in', signInPage({ to, hasAccounts, problem })));
   });

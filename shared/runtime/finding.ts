@@ -1,4 +1,5 @@
 import { messageOf } from './failures.ts';
+import { missingPackage } from './installed-packages.ts';
 import { withDeadline } from './with-deadline.ts';
 
 /** A result of inspecting a system that Bindery depends on. */
@@ -23,7 +24,7 @@ export async function findingsOf(inspect: () => Promise<readonly Finding[]>, adv
   try {
     return [...(await withDeadline(inspect(), inspectionMs, late))];
   } catch (error) {
-    return [fault(asSentence(messageOf(error)), advice)];
+    return [fault(asSentence(missingPackage(error) ?? messageOf(error)), advice)];
   }
 }
 

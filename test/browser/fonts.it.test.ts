@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { packageFile } from '#shared/docs/render/package-file.ts';
+import { packageFile } from '#shared/runtime/installed-packages.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { serveFolder, siteInBrowser } from './site-folder.ts';
 

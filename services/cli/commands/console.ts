@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { startCommand } from '#shared/runtime/command-words.ts';
 import { type DataFolderOptions, dataFolderOf, NotConnected, readLocalInstallation } from '../connection.ts';
 
 export function consoleCommand(program: Command): void {
@@ -11,7 +12,7 @@ export function consoleCommand(program: Command): void {
       const { consoleUrl } = readLocalInstallation(dataFolder) ?? {};
       if (consoleUrl === undefined)
         throw new NotConnected(
-          `There is no console with the data folder ${dataFolder}. "npm start" runs one; name its folder with --data or BINDERY_DATA. At another console, sign in with an admin key or an account.`,
+          `There is no console with the data folder ${dataFolder}. "${startCommand}" runs one; name its folder with --data or BINDERY_DATA. At another console, sign in with an admin key or an account.`,
         );
       const { newConsoleLink } = await import('../console-link.ts');
       process.stdout.write(`${await newConsoleLink(dataFolder, consoleUrl, new Date())}\n`);

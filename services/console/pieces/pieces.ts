@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
+import { binderyCommand } from '#shared/runtime/command-words.ts';
+import { isPackaged } from '#shared/runtime/installed-packages.ts';
 import type { Refused, Visit } from '../page.ts';
 import { icon } from './icon.ts';
 
@@ -116,8 +118,10 @@ export const empty = (title: string, advice: SafeHtml | string): SafeHtml =>
   html`<div class="empty"><p class="empty-title">${title}</p><div>${advice}</div></div>`;
 
 /** A command for a terminal, with a button that copies it. */
-export const command = (text: string): SafeHtml =>
-  html`<div class="command"><pre tabindex="0"><code>${text}</code></pre>${copyButton(text, 'Copy the command')}</div>`;
+export function command(text: string): SafeHtml {
+  const typed = isPackaged ? text.replace(/^npm run bindery --/, binderyCommand) : text;
+  return html`<div class="command"><pre tabindex="0"><code>${typed}</code></pre>${copyButton(typed, 'Copy the command')}</div>`;
+}
 
 /** The head of a page: heading, words beside it, and the one primary action. */
 export const pageHead = (

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Element, Properties } from 'hast';
 import { s } from 'hastscript';
-import { packageFile } from '#shared/docs/render/package-file.ts';
+import { packageFile } from '#shared/runtime/installed-packages.ts';
 
 /*
  * The free icons of three libraries, from packages that hold only icons. A set is one JSON file of up to 2 MB. It is read when its first icon is

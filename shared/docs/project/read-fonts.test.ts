@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { brotliCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
-import { packageFile } from '#shared/docs/render/package-file.ts';
+import { packageFile } from '#shared/runtime/installed-packages.ts';
 import type { JsonValue } from './json-values.ts';
 import { fontKind, readFonts } from './read-fonts.ts';
 import { siteSettingsSchema } from './site-model.ts';

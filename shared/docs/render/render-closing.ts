@@ -13,7 +13,7 @@ import { pageAddress, siteBase } from './bundle-paths.ts';
 import { exportReport } from './export-report.ts';
 import { escapeHtml } from './html.ts';
 import { mathFiles } from './math/math-fonts.ts';
-import { packageFile } from './package-file.ts';
+import { packageFile } from '#shared/runtime/installed-packages.ts';
 import { playgroundFiles } from './site/playground-files.ts';
 import { reactScript } from './islands/react-script.ts';
 import { diagramsScript, islandsScript } from './site/browser-files.ts';

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import v8 from 'node:v8';
 import { messageOf } from '#shared/runtime/failures.ts';
+import { lockFile, packageFolders } from '#shared/runtime/installed-packages.ts';
 import { type ChildProgram, startChild } from './child.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -14,7 +15,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
  * The folder is beside the packages: a process that can write there can change the code anyway, children may read it, and a new installation empties
  * it.
  */
-const snapshotFolder = join(root, 'node_modules', '.cache', 'bindery-children');
+const snapshotFolder = join(packageFolders[0], '.cache', 'bindery-children');
 
 /** Part of a `Logger`. */
 type StartLog = { info(line: string): void; warn(line: string): void };
@@ -96,7 +97,7 @@ async function checkSeal(snapshot: string): Promise<void> {
 const snapshotOf = async (program: ChildProgram): Promise<string> =>
   join(snapshotFolder, `${nameOf(program)}-${await digestOf(program)}.blob`);
 
-const nameOf = ({ entry }: ChildProgram): string => basename(fileURLToPath(entry)).replace(/\.ts$/, '');
+const nameOf = ({ entry }: ChildProgram): string => basename(fileURLToPath(entry)).replace(/\.[jt]s$/, '');
 
 /** Digest of everything that determines the content of the snapshot and which processes can start from it. 24 hex digits. */
 async function digestOf({ entry, addons = false }: ChildProgram): Promise<string> {
@@ -110,11 +111,11 @@ async function digestOf({ entry, addons = false }: ChildProgram): Promise<string
     const texts = await Promise.all(names.map((name) => readFile(join(folder, name))));
     for (const [at, text] of texts.entries()) hash.update(`${names[at]}\0${text.length}\0`).update(text);
   }
-  for (const name of ['package.json', 'package-lock.json']) hash.update(await readFile(join(root, name)));
+  for (const file of [join(root, 'package.json'), lockFile]) hash.update(await readFile(file));
   return hash.digest('hex').slice(0, 24);
 }
 
-const isSource = (name: string): boolean => /\.(ts|css|js)$/.test(name) && !/\.(test|contract)\.ts$/.test(name);
+const isSource = (name: string): boolean => /\.(ts|css|js)$/.test(name) && !/\.(test|contract|d)\.ts$/.test(name);
 
 const buildWithinMs = 60_000;
 

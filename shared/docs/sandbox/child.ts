@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
+import { packageFolders } from '#shared/runtime/installed-packages.ts';
 import { channelDescriptor, type FromChild, fromChild, fromChildLimits, type ToChild } from './child-messages.ts';
 import { type Confinement, kernelConfinement } from './confinement.ts';
 import { type FrameLimits, frameOf, frameReader } from './frames.ts';
@@ -213,7 +214,8 @@ function trySignal(pid: number, name: NodeJS.Signals): void {
 /** The program's own files, by their given and their real paths. Folders end with a slash. */
 function readablePaths(entry: URL): string[] {
   const root = fileURLToPath(new URL('../../../', import.meta.url));
-  const folders = [`${root}shared/`, `${root}node_modules/`, `${dirname(fileURLToPath(entry))}/`];
+  const packages = packageFolders.map((folder) => `${folder}/`);
+  const folders = [`${root}shared/`, ...packages, `${dirname(fileURLToPath(entry))}/`];
   const paths = [`${root}package.json`, ...folders].filter((path) => existsSync(path));
   return [...new Set(paths.flatMap((path) => [path, realPath(path)]))];
 }

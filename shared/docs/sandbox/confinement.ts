@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { seccompFilter } from './seccomp-filter.ts';
 
 /** Capability that the kernel can deny a child in addition to Node's own restrictions. */
@@ -109,7 +110,7 @@ const startWithinMs = 10_000;
 
 /** True if Node starts under this confinement and can read an allowed file. */
 function starts(confinement: Confinement): boolean {
-  const own = join(import.meta.dirname, 'confinement.ts');
+  const own = fileURLToPath(import.meta.url);
   const read = 'require("node:fs").readFileSync(process.argv[1])';
   const command = confinement.wrap([process.execPath, '-e', read, own], [own]);
   const outcome = spawnSync(

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { LRUCache } from 'lru-cache';
 import opentype from 'opentype.js';
-import { packageFile } from '../package-file.ts';
+import { packageFile } from '#shared/runtime/installed-packages.ts';
 import type { CardStyle } from './card-style.ts';
 
 /** A font at a certain size, as outlines. The result does not depend on fonts of the machine. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { crc32, deflateSync } from 'node:zlib';
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
-import { packageFile } from '../package-file.ts';
+import { packageFile } from '#shared/runtime/installed-packages.ts';
 
 let loaded: Promise<void> | undefined;
 

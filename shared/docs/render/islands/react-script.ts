@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { minifySync } from 'oxc-minify';
-import { packageFile } from '../package-file.ts';
+import { packageFile } from '#shared/runtime/installed-packages.ts';
 
 /** React's production files, by the names with which they import each other. */
 const modules = [

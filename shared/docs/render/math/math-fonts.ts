@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { RenderedFile } from '../bundle-paths.ts';
-import { packageFile } from '../package-file.ts';
+import { packageFile } from '#shared/runtime/installed-packages.ts';
 
 /** A font file. `name` is its file name without the extension. */
 type Face = { name: string; family: string; bold: boolean; italic: boolean; rule: string };
