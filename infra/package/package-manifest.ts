@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Oldest Node that the package runs on: the one of its packages that asks for the newest, undici, needs it. */
-export const oldestNode = '22.19.0';
+const oldestNode = '22.19.0';
 
 /**
  * Packages that only installations with servers of their own load, which are two thirds of all files: the image has them, and with the package their

@@ -51,7 +51,7 @@ function environmentOf(programs: string): NodeJS.ProcessEnv {
   };
 }
 
-/** Runs a command and returns what it printed and the processor time of its processes. */
+/** Runs a command and returns its output and the processor time of its processes. */
 async function timed(command: readonly string[], options: { cwd: string; env: NodeJS.ProcessEnv }) {
   // `times` of the shell ends with the user and system time of its children.
   const { stdout, stderr } = await run('/bin/sh', ['-c', '"$@" || exit; times', 'sh', ...command], options);
@@ -141,28 +141,22 @@ describeWithServers(['nats-server'], 'the package that npm pack makes', () => {
     },
   );
 
-  test(
-    'says on Node 20 which Node it needs and how to get it',
-    async ({ skip }) => {
-      const options = await installed(24, 20);
-      if (options === undefined) return skip('npm has no Node for this system');
-      const refused = await run('npx', ['bindery', 'check', '.'], options).catch((error: unknown) => error);
-      expect(refused).toMatchObject({ code: 1, stdout: '' });
-      expect(refused).toHaveProperty(
-        'stderr',
-        expect.stringMatching(/^Bindery needs Node 22\.19 or later, and this is Node 20\..*bindery check \."/),
-      );
-    },
-  );
+  test('says on Node 20 which Node it needs and how to get it', async ({ skip }) => {
+    const options = await installed(24, 20);
+    if (options === undefined) return skip('npm has no Node for this system');
+    const refused = await run('npx', ['bindery', 'check', '.'], options).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused).toHaveProperty(
+      'stderr',
+      expect.stringMatching(/^Bindery needs Node 22\.19 or later, and this is Node 20\..*bindery check \."/),
+    );
+  });
 
-  test(
-    'names the package that it lacks for a server',
-    async ({ skip }) => {
-      const options = await installed(24);
-      if (options === undefined) return skip('npm has no Node for this system');
-      const env = { ...options.env, BINDERY_REDIS_URL: 'redis://127.0.0.1:1' };
-      const refused = await run('npx', ['bindery', 'doctor'], { ...options, env }).catch((error: unknown) => error);
-      expect(refused).toHaveProperty('stdout', expect.stringMatching(/npm install ioredis@\d/));
-    },
-  );
+  test('names the package that it lacks for a server', async ({ skip }) => {
+    const options = await installed(24);
+    if (options === undefined) return skip('npm has no Node for this system');
+    const env = { ...options.env, BINDERY_REDIS_URL: 'redis://127.0.0.1:1' };
+    const refused = await run('npx', ['bindery', 'doctor'], { ...options, env }).catch((error: unknown) => error);
+    expect(refused).toHaveProperty('stdout', expect.stringMatching(/npm install ioredis@\d/));
+  });
 });

@@ -4,13 +4,18 @@ import { expect, test } from 'vitest';
 import { newFolder } from '../../../test/support/new-folder.ts';
 import { runCommand } from '../../../test/support/start-installation.ts';
 import { bringOver, type SourceFormat, sourceFormats } from './bring-over.ts';
-import { fixtures } from './test-fixtures.ts';
+
+/** A small project of each generator: the lines of its files, by path. */
+const fixtures = JSON.parse(readFileSync(join(import.meta.dirname, 'test-fixtures.json'), 'utf8')) as Record<
+  SourceFormat,
+  Record<string, string[]>
+>;
 
 function projectOf(format: SourceFormat, crlf = false): string {
   const folder = newFolder();
-  for (const [path, text] of Object.entries(fixtures[format])) {
+  for (const [path, lines] of Object.entries(fixtures[format])) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), crlf ? text.replaceAll('\n', '\r\n') : text);
+    writeFileSync(join(folder, path), lines.join(crlf ? '\r\n' : '\n'));
   }
   return folder;
 }

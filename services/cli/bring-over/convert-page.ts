@@ -28,7 +28,7 @@ export type PageContext = {
   left(at: number, what: string): void;
 };
 
-/** The text of a page in the new project. Reports what has no counterpart. */
+/** The text of a page in the new project. Reports marks without a counterpart. */
 export function convertPage(text: string, context: PageContext): string {
   const { found, body, firstLine } = frontmatterOf(text, context);
   const title = typeof found['title'] === 'string' ? found['title'] : undefined;

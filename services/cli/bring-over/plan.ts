@@ -1,7 +1,7 @@
 import type { PageContext, ProseRule } from './convert-page.ts';
 import type { SiteOutline } from './site-outline.ts';
 
-/** What a reader of one generator's projects finds out. */
+/** The findings of the reader of one generator's projects. */
 export type Plan = {
   outline: SiteOutline;
   /** Path in the new project, without its ending, by the path of a page's file. */
@@ -22,7 +22,7 @@ export type Plan = {
   preface?: PageContext['preface'];
 };
 
-/** What the rules of a page may use. */
+/** Functions for the rules of a page. */
 export type PageTools = {
   left(at: number, what: string): void;
   target(target: string, at: number): string;

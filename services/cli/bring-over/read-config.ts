@@ -24,7 +24,7 @@ type Scope = { file: string; values: Map<string, Expression>; imports: Map<strin
 
 /**
  * Reads a configuration written in JavaScript or TypeScript without running it: literals, objects, arrays, templates, constants of the file and of files
- * that it imports. Everything else is reported and undefined. Calls are `ConfigCall`s; those whose name starts with `define` are what they are given.
+ * that it imports. Everything else is reported and undefined. Calls are `ConfigCall`s; a call whose name starts with `define` or `with` is its first argument.
  */
 export async function readConfig(project: SourceProject, file: string, left: Left[]): Promise<Config> {
   const source = await project.text(file);

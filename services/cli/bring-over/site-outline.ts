@@ -4,7 +4,7 @@ export type OutlineEntry =
   | { group: string; entries: OutlineEntry[] }
   | { href: string; label: string };
 
-/** What the configuration of a project says, in the words of all four. */
+/** The settings and the navigation of a project, in the words of all four generators. */
 export type SiteOutline = {
   name: string;
   description?: string | undefined;

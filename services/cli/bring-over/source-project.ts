@@ -13,7 +13,7 @@ export type SourceProject = {
 /** A part of a project that was not brought over. `what` is a sentence without its full stop. */
 export type Left = { file: string; line: number; what: string };
 
-/** Folders with what is made or installed. */
+/** Folders with installed packages and with the output of builds. */
 const neverRead = new Set([
   'node_modules',
   '.git',

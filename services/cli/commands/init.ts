@@ -13,7 +13,7 @@ export function initCommand(program: Command): void {
     .command('init')
     .description('begin a docs project, or bring one over from another generator')
     .argument('[folder]', 'the folder of the new project; with --from, the project to bring over', '.')
-    .option('--name <name>', 'what is documented (default: the name of the folder)')
+    .option('--name <name>', 'name of the product or project (default: that of the folder)')
     .option('--color <color>', 'the colour of links and buttons, such as #0f766e')
     .option('--api', 'with the description of an HTTP API')
     .option('--no-api', 'without one')

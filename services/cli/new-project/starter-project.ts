@@ -121,10 +121,8 @@ description: From nothing to the first result in five minutes.
     </CodeGroup>
   </Step>
   <Step title="Use it">
-    \`\`\`js hello.js
-    import { hello } from 'example';
-
-    console.log(hello('world'));
+    \`\`\`bash
+    npx example greet world
     \`\`\`
   </Step>
   <Step title="Look at the result">
