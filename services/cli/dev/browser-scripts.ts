@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { packageFile } from '#shared/docs/render/package-file.ts';
+import { packageFile } from '#shared/runtime/installed-packages.ts';
 import { diagramsScript, joinedScript, siteScripts } from '#shared/docs/render/site/browser-files.ts';
 
 /** Folder of the scripts for open pages; an export has no such folder. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { SiteSettings } from '#shared/docs/project/site-model.ts';
 import { reactScript } from '#shared/docs/render/islands/react-script.ts';
 import { mathFiles } from '#shared/docs/render/math/math-fonts.ts';
-import { packageFile } from '#shared/docs/render/package-file.ts';
+import { packageFile } from '#shared/runtime/installed-packages.ts';
 import { diagramsScript, islandsScript } from '#shared/docs/render/site/browser-files.ts';
 import { playgroundFiles } from '#shared/docs/render/site/playground-files.ts';
 import { classCss } from '#shared/docs/render/site/utility-classes.ts';
