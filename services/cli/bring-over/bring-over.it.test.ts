@@ -39,7 +39,7 @@ test.for(sourceFormats)('a project of %s becomes one that bindery check has no e
   const into = join(newFolder(), 'new');
   const made = await runCommand(['init', '--from', format, projectOf(format), '--into', into, '--json']);
   expect(made).toMatchObject({ code: 0, stderr: '' });
-  const checked = await runCommand(['check', '--pages', into, '--json']);
+  const checked = await runCommand(['check', into, '--json']);
   const { diagnostics } = JSON.parse(checked.stdout) as {
     diagnostics: { severity: string; code: string; file: string }[];
   };
@@ -243,7 +243,7 @@ test('a new project never overwrites, needs no answers without a terminal, and h
   expect(await runCommand(['init', folder, ...options])).toMatchObject({ code: 0 });
   const docs = JSON.parse(readFileSync(join(folder, 'docs.json'), 'utf8')) as object;
   expect(docs).toMatchObject({ name: 'Space {Station} "1"', colors: { primary: '#cc0022' } });
-  expect(await runCommand(['check', '--pages', folder])).toMatchObject({ code: 0, stdout: '5 pages: no problems.\n' });
+  expect(await runCommand(['check', folder])).toMatchObject({ code: 0, stdout: '5 pages: no problems.\n' });
   expect(await runCommand(['init', folder, '--yes'])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('Nothing was written'),

@@ -65,7 +65,7 @@ async function bring(source: string, from: string, { into, json }: InitOptions):
     [
       ...(lines.length > 0 ? ['Not brought over:', ...lines, ''] : []),
       `Brought ${counted(pages, 'page')} over into ${into}; ${lines.length === 0 ? 'nothing was left' : `${counted(lines.length, 'place')} to look at`}.`,
-      `\nTry next:\n  ${binderyCommand} check --pages ${into}`,
+      `\nTry next:\n  ${binderyCommand} check ${into}`,
     ].join('\n'),
   );
 }
