@@ -63,6 +63,32 @@ describeWithServers(['chromium'], 'the menu of a page', () => {
   const addressOf = async (page: Page, name: string) =>
     (await page.getByRole('link', { name }).getAttribute('href')) ?? '';
 
+  test('offers the endpoint for agents on a host that has it, and nowhere else', async () => {
+    const { page, home } = await open(files({ options: ['view', 'mcp', 'add-mcp', 'cursor', 'vscode'] }));
+    await button(page).click();
+    expect(await entries(page)).toEqual(['View as Markdown']);
+    await page.route('**/_bindery/config.js', async (route) => {
+      const answer = await route.fetch();
+      // A documentation host adds this.
+      const own = `Object.assign(window.binderyConfig, { serverUrl: location.origin + '/docs', assistantKey: 'svc_dsc_${'a'.repeat(36)}', domain: 'docs' });
+window.binderyConfig.features.search = 'server';`;
+      await route.fulfill({ response: answer, body: `${await answer.text()}\n${own}\n` });
+    });
+    await page.reload();
+    await button(page).click();
+    expect(await entries(page)).toEqual([
+      ...['View as Markdown', 'MCP', 'npx add-mcp'],
+      ...['Open in Cursor (MCP)', 'Open in VS Code (MCP)'],
+    ]);
+    const endpoint = `${home}mcp`;
+    const cursor = new URL(await addressOf(page, 'Open in Cursor (MCP)'));
+    expect(JSON.parse(atob(cursor.searchParams.get('config') ?? ''))).toEqual({ url: endpoint });
+    const code = (await addressOf(page, 'Open in VS Code (MCP)')).replace('vscode:mcp/install?', '');
+    expect(JSON.parse(decodeURIComponent(code))).toMatchObject({ type: 'http', url: endpoint });
+    await page.getByRole('button', { name: 'MCP', exact: true }).click();
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(endpoint);
+  });
+
   test('copies the page as Markdown, and leads to it and to others with its address', async () => {
     const { page, home, problems } = await open(files(all));
     await button(page).click();

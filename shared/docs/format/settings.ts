@@ -24,7 +24,7 @@ export const settingSupport: SupportTable = {
   ...allDone('footer.links[].header footer.links[].items banner.content banner.dismissible banner.type banner.color'),
   'interaction.drilldown': done,
   'contextual.options': partly(
-    'copy, view, assistant, chatgpt, claude, perplexity, grok, aistudio, and links of the project with `$path`; the platform has no MCP server. Other sites are left out of air-gapped bundles',
+    'copy, view, assistant, chatgpt, claude, perplexity, grok, aistudio, mcp, add-mcp, cursor, vscode, and links of the project with `$path`. The four of MCP show on hosts that answer agents. Other sites are left out of air-gapped bundles',
   ),
   'contextual.display': done,
   ...allDone('redirects[].source redirects[].destination redirects[].permanent variables metadata.timestamp'),

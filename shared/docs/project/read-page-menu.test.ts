@@ -22,6 +22,14 @@ test.each([
   expect(problems).toEqual([]);
 });
 
+test('the endpoint for agents has entries to copy it, and to add it to editors', () => {
+  const problems: string[] = [];
+  const options = ['mcp', 'add-mcp', 'cursor', 'vscode', 'devin-mcp'];
+  const menu = readPageMenu({ options }, 'guides/x', (problem) => problems.push(problem));
+  expect(menu?.items).toEqual(['address', 'command', 'cursor', 'vscode'].map((client) => ({ kind: 'mcp', client })));
+  expect(problems).toEqual([expect.stringContaining('"devin-mcp" has no effect')]);
+});
+
 test.each([
   'https://a.example/?q=$page',
   'https://a.example/?q=%24mcp',

@@ -7,7 +7,11 @@ export type PageMenuItem =
   | { kind: 'view' }
   | { kind: 'assistant' }
   | { kind: 'service'; name: string; base: string }
+  | { kind: 'mcp'; client: McpClient }
   | { kind: 'link'; title: string; description?: string; icon?: string; href: string };
+
+/** The use of the site's endpoint for agents: its address or the command that adds it is copied, or an editor adds it. */
+export type McpClient = 'address' | 'command' | 'cursor' | 'vscode';
 
 export type PageMenu = { place: 'header' | 'toc'; items: PageMenuItem[] };
 
@@ -19,15 +23,20 @@ const services: Record<string, { name: string; base: string }> = {
   grok: { name: 'Grok', base: 'https://grok.com/?q=' },
   aistudio: { name: 'Google AI Studio', base: 'https://aistudio.google.com/prompts/new_chat?prompt=' },
 };
+const mcpClients: Record<string, McpClient> = {
+  mcp: 'address',
+  'add-mcp': 'command',
+  cursor: 'cursor',
+  vscode: 'vscode',
+};
 const ownKinds = ['copy', 'view', 'assistant'] as const;
 /** Options of the format that a page cannot offer, with the reason. */
 const impossible: Record<string, string> = {
   'download-pdf': 'readers can print the page to a PDF file',
   'download-spec': 'the page shows its part of the API description in words',
   ...Object.fromEntries(
-    ['mcp', 'add-mcp', 'cursor', 'vscode', 'devin-mcp'].map((name) => [name, 'the platform has no MCP server']),
+    ['devin', 'devin-desktop', 'devin-mcp'].map((name) => [name, 'it takes no question and no server in an address']),
   ),
-  ...Object.fromEntries(['devin', 'devin-desktop'].map((name) => [name, 'it takes no question in an address'])),
 };
 const mostItems = 20;
 const longestText = 200;
@@ -48,6 +57,8 @@ export function readPageMenu(
       const name = textOf(option) ?? '';
       const own = ownKinds.find((kind) => kind === name);
       if (own !== undefined) return [{ kind: own }];
+      const client = Object.hasOwn(mcpClients, name) ? mcpClients[name] : undefined;
+      if (client !== undefined) return [{ kind: 'mcp', client }];
       if (isJsonObject(option)) return optionOf(option, path, onProblem);
       const service = Object.hasOwn(services, name) ? services[name] : undefined;
       if (service !== undefined) return [{ kind: 'service', ...service }];

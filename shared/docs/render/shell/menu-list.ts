@@ -31,6 +31,13 @@ export function menuList(
         // Without scripts the entry works if the site states its address.
         return html`<li${address === undefined && html` hidden`}><a href="${item.base}${address === undefined ? '' : asked(address)}" target="_blank" rel="noopener noreferrer" data-menu="service" data-base="${item.base}" data-question="${question}">${sign('message-circle')}<span>${filled(texts.page.openIn, { name: item.name })}</span></a></li>`;
       }
+      case 'mcp': {
+        const { client } = item;
+        if (client === 'address' || client === 'command')
+          return html`<li hidden><button type="button" data-menu="mcp" data-client="${client}">${sign('copy')}<span>${client === 'address' ? 'MCP' : 'npx add-mcp'}</span></button></li>`;
+        const name = `${client === 'cursor' ? 'Cursor' : 'VS Code'} (MCP)`;
+        return html`<li hidden><a href="#" data-menu="mcp" data-client="${client}">${sign('external-link')}<span>${filled(texts.page.openIn, { name })}</span></a></li>`;
+      }
       case 'link':
         return html`<li><a href="${item.href}" target="_blank" rel="noopener noreferrer" data-menu="link">${writtenIcon(slice, item.icon) ?? sign('external-link')}<span>${item.title}${item.description !== undefined && html`<small>${item.description}</small>`}</span></a></li>`;
     }

@@ -35,27 +35,51 @@ all('.page-menu').forEach(function (menu) {
       return answer.ok ? answer.text() : shown;
     });
   }
+  // The address for agents. A host of sites that answers questions has it, and sets itself as the server of its pages.
+  var isAsked = config.features.search === 'server' || config.features.assistant;
+  var mcp = isAsked && isServed && config.serverUrl.indexOf(location.origin) === 0 ? config.serverUrl + '/mcp' : '';
+  /** Makes an entry copy a text, and say so. */
+  function copies(entry, textOf) {
+    entry.parentElement.hidden = false;
+    var label = entry.querySelector('span');
+    var words = label.textContent;
+    function toldOf() {
+      label.textContent = texts.copied;
+      setTimeout(function () {
+        label.textContent = words;
+        close();
+      }, 1200);
+    }
+    async function copyText() {
+      copy(await textOf(), entry, toldOf);
+    }
+    entry.addEventListener('click', function () {
+      copyText().catch((error) => console.warn(error));
+    });
+  }
   all('[data-menu]', menu).forEach(function (entry) {
     var kind = entry.dataset.menu;
     var item = entry.parentElement;
-    if (kind === 'copy') {
+    if (kind === 'copy') return copies(entry, markdown);
+    if (kind === 'mcp') {
+      var client = entry.dataset.client;
+      if (!mcp) return undefined;
+      if (client === 'address' || client === 'command')
+        return copies(entry, () => Promise.resolve(client === 'command' ? 'npx add-mcp ' + mcp : mcp));
+      var name = config.domain;
+      var server = client === 'cursor' ? { url: mcp } : { name: name, type: 'http', url: mcp };
+      entry.setAttribute(
+        'href',
+        client === 'cursor'
+          ? 'cursor://anysphere.cursor-deeplink/mcp/install?name=' +
+              encodeURIComponent(name) +
+              '&config=' +
+              encodeURIComponent(btoa(JSON.stringify(server)))
+          : 'vscode:mcp/install?' + encodeURIComponent(JSON.stringify(server)),
+      );
+      entry.addEventListener('click', close);
       item.hidden = false;
-      var label = entry.querySelector('span');
-      var words = label.textContent;
-      function toldOf() {
-        label.textContent = texts.copied;
-        setTimeout(function () {
-          label.textContent = words;
-          close();
-        }, 1200);
-      }
-      async function copyPage() {
-        copy(await markdown(), entry, toldOf);
-      }
-      entry.addEventListener('click', function () {
-        copyPage().catch((error) => console.warn(error));
-      });
-      return;
+      return undefined;
     }
     if (kind === 'assistant') {
       item.hidden = !config.features.assistant;
@@ -65,13 +89,13 @@ all('.page-menu').forEach(function (menu) {
           console.warn(error);
         });
       });
-      return;
+      return undefined;
     }
     entry.addEventListener('click', close);
     var isWalled = config.deployment === 'air-gapped';
     if (kind !== 'service') {
       item.hidden = isWalled;
-      return;
+      return undefined;
     }
     if (isServed && item.hidden)
       entry.setAttribute(
@@ -79,6 +103,7 @@ all('.page-menu').forEach(function (menu) {
         entry.dataset.base + encodeURIComponent(entry.dataset.question.replace('{address}', alternate.href)),
       );
     item.hidden = isWalled || (item.hidden && !isServed);
+    return undefined;
   });
   // A menu without working entries is hidden.
   if (!menu.querySelector('li:not([hidden])')) menu.hidden = true;
