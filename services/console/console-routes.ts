@@ -1,5 +1,6 @@
 import { assistantRoutes } from './pages/assistant.ts';
 import { auditRoutes } from './pages/audit.ts';
+import { doctorPage } from './pages/doctor.ts';
 import { domainRoutes } from './pages/domains/domain-routes.ts';
 import { exportRoutes } from './pages/export.ts';
 import { exportListRoutes } from './pages/exports.ts';
@@ -28,4 +29,5 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...organizationListRoutes,
   ...organizationRoutes,
   installationPage,
+  doctorPage,
 ];

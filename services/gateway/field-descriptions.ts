@@ -220,6 +220,15 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'RemovableOfOrganization.contents': 'Number of content versions that would end.',
 
   // Verifications
+  'Doctor.checks': 'What the gateway examined.',
+  'Doctor.commandOnly': 'What only the command `bindery doctor` examines.',
+  'DoctorCheck.name': 'Name of the check.',
+  'DoctorCheck.state':
+    '`good`, `warning` (it works less well than it should), `fault`, or `unknown` (it did not answer in time, or its address is not set).',
+  'DoctorCheck.sentence': 'The finding.',
+  'DoctorCheck.repair': 'The next step. Absent if there is none.',
+  'commandOnly.name': 'Name of the examination.',
+  'commandOnly.sentence': 'The matter that it examines.',
   'Verification.organization': 'Organization whose logs are verified. Absent for all logs of the installation.',
   'Verification.running': 'A verification that has not finished. Absent if none runs.',
   'Verification.failed': 'The last attempt, if it ended without a result.',

@@ -240,6 +240,18 @@ const examples: Readonly<Record<string, RouteExample>> = {
       apiKeys: [{ ...adminKey, lastUsedAt: time }, siteKey],
     },
   },
+  examineInstallation: {
+    answer: {
+      checks: [
+        { name: 'bus', state: 'good', sentence: 'The bus answers the gateway and stores its messages.' },
+        {
+          ...{ name: 'limits', state: 'warning', sentence: '2 gateways count requests without each other.' },
+          repair: 'Set BINDERY_REDIS_URL, so that they share the counts.',
+        },
+      ],
+      commandOnly: [{ name: 'machine', sentence: 'Node, memory, open files and free disks of a machine.' }],
+    },
+  },
   listServices: {
     answer: {
       gateways: 2,

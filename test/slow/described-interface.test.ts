@@ -137,6 +137,7 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       await send('readInstallationVerification', operatorToken);
       await send('readOrganization', operatorToken, { ids: { org } });
       await send('listServices', operatorToken);
+      await send('examineInstallation', operatorToken);
       await send('readWork', operatorToken);
       await send('listDeadLetters', operatorToken);
       await send('readDeadLetter', operatorToken, { expected: [404] });

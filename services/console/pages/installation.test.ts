@@ -1,5 +1,6 @@
 import Fastify from 'fastify';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { doctorSchema } from '#shared/interfaces/http/doctor.ts';
 import { addHealthRoutes } from '#shared/runtime/health-routes.ts';
 import { serviceMetrics } from '#shared/runtime/metrics.ts';
 import { programVersion } from '#shared/runtime/program-version.ts';
@@ -89,4 +90,31 @@ test('people of an organization do not see it', async () => {
   expect((await visitor.get('/installation')).status).toBe(404);
   const asked = await gateway.app.inject({ url: '/v1/installation/services', headers: bearer(adminKey) });
   expect(asked.json()).toMatchObject({ code: 'wrong_key_kind' });
+});
+
+test('doctor names each check with its state and repair, and a hung one is cut off', async () => {
+  const examined = async () =>
+    doctorSchema.parse(
+      (await gateway.app.inject({ url: '/v1/installation/doctor', headers: bearer(operatorToken) })).json(),
+    );
+  const { bus, objectStore } = gateway;
+  const check = vi.spyOn(bus, 'check').mockImplementation(() => new Promise<never>(() => {}));
+  vi.spyOn(objectStore, 'check').mockRejectedValueOnce(new Error('The bucket <b>docs</b> is missing.'));
+  const { checks, commandOnly } = await examined();
+  const of = (name: string) => checks.find((each) => each.name === name);
+  expect(of('bus')).toMatchObject({ state: 'unknown', sentence: expect.stringContaining('did not answer within') });
+  expect(of('object store')).toMatchObject({ state: 'fault', sentence: 'The bucket <b>docs</b> is missing.' });
+  expect(of('link-signer')).toMatchObject({
+    state: 'fault',
+    repair: expect.stringContaining('log of the link-signer'),
+  });
+  expect(of('publisher')?.state).not.toBe('good');
+  expect(of('limits')).toMatchObject({ state: 'warning' });
+  expect(commandOnly.map(({ name }) => name)).toContain('machine');
+  check.mockRestore();
+  const { html } = await (await site.signedIn(operatorToken)).get('/installation/doctor');
+  const { checks: shown } = await examined();
+  for (const { name, state } of shown)
+    expect(html.slice(html.indexOf(`<th scope="row">${name}</th>`)).split('</tr>')[0]).toContain(state);
+  expect(shown[0]).toMatchObject({ name: 'bus', state: 'good' });
 });

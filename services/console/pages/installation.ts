@@ -15,7 +15,7 @@ export const installationPage = page({ path: '/installation', of: 'installation'
   const { gateways, services } = await ask({ path: '/v1/installation/services' }, serviceListSchema);
   const versions = new Set(services.flatMap(({ version }) => version ?? []));
   const content = html`${pageHead('Services', `${plural(gateways, 'gateway')} ${gateways === 1 ? 'is' : 'are'} live. One of them answers here, and asks the services that it calls.`)}
-<p><a href="/installation/verification">Verification of the logs</a></p>
+<p><a href="/installation/doctor">Doctor</a> · <a href="/installation/verification">Verification of the logs</a></p>
 ${versions.size > 1 ? html`<p>${state('warn', 'The services run different versions.')}</p>` : ''}
 ${table(
   'Services',

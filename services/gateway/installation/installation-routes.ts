@@ -11,6 +11,7 @@ import {
   listDeadLettersQuerySchema,
   serviceListSchema,
 } from '#shared/interfaces/http/installation.ts';
+import { doctorSchema } from '#shared/interfaces/http/doctor.ts';
 import { housekeeper } from '#shared/interfaces/internal/housekeeper.ts';
 import { orchestrator } from '#shared/interfaces/internal/orchestrator.ts';
 import { readinessOf } from '#shared/runtime/health-routes.ts';
@@ -18,6 +19,7 @@ import { programVersion } from '#shared/runtime/program-version.ts';
 import { gatewayHealth } from '../gateway-health.ts';
 import { publicRoute } from '../public-route.ts';
 import { perHour } from '../rate-limits.ts';
+import { examineInstallation } from './doctor.ts';
 import { askForOperator } from './ask-for-operator.ts';
 import { askedHealth, healthOf } from './service-health.ts';
 
@@ -45,6 +47,18 @@ export const installationRoutes = [
       ]);
       return { gateways: liveGateways(), services: [healthOf({ ...own, version: programVersion }), ...called] };
     },
+  ),
+  publicRoute(
+    {
+      id: 'examineInstallation',
+      method: 'GET',
+      path: '/v1/installation/doctor',
+      summary:
+        'Examines the bus, the stores and the services as far as a gateway can reach them, and names what only the command `bindery doctor` examines.',
+      key: 'operator',
+      answer: doctorSchema,
+    },
+    async (context) => await examineInstallation(context),
   ),
   publicRoute(
     {
