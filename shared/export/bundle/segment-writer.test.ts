@@ -121,6 +121,12 @@ test('adding fails when the reader has destroyed the output', async () => {
   await expect(writer.finish()).rejects.toThrow('Premature close');
 });
 
+test('finishing fails when the reader has destroyed the output of a segment without files', async () => {
+  const writer = segmentWriter();
+  writer.output.destroy();
+  await expect(writer.finish()).rejects.toThrow('Premature close');
+});
+
 test('adding waits for the reader, so that memory stays at a few blocks', async () => {
   const writer = segmentWriter();
   let added = 0;
@@ -155,6 +161,27 @@ test('a file added as a stream gives the same bytes, and one with another size t
   );
 });
 
+test('a stream that goes on after its announced size is refused, and is not read further', async () => {
+  let read = 0;
+  const endless = async function* () {
+    for (; ; read += 1) yield Buffer.from('ab');
+  };
+  const writer = segmentWriter();
+  writer.output.resume();
+  await expect(writer.addStream('a', 3, endless())).rejects.toThrow('a has more than 3 bytes');
+  expect(read).toBeLessThan(3);
+});
+
+test('adding a stream gives its SHA-256, or the one that the caller computes', async () => {
+  const writer = segmentWriter();
+  writer.output.resume();
+  const body = Buffer.from('words');
+  expect(await writer.addStream('a', body.length, Readable.from([body]))).toBe(hash('sha256', body, 'hex'));
+  const known = 'd'.repeat(64);
+  expect(await writer.addStream('b', body.length, Readable.from([body]), () => known)).toBe(known);
+  expect((await writer.finish()).files.map(({ sha256 }) => sha256)).toEqual([hash('sha256', body, 'hex'), known]);
+});
+
 test('bytes that were deflated before are packed unchanged, wherever they come', async () => {
   const parts = [1, 300_000, 0, 70_000, 5].map((length, at) =>
     Buffer.from(`part ${at} of words, `.repeat(Math.ceil(length / 16)).slice(0, length)),
@@ -186,4 +213,40 @@ test('pieces of deflated bytes follow each other, and later ones may refer to th
   const packed = await read;
   expect(packed.includes(Buffer.concat([deflated, deflated]))).toBe(true);
   expect(packed.length).toBeLessThan(2.5 * words.length);
+});
+
+test('unread bytes are packed as they are, and inflated only as the window of bytes that follow them', async () => {
+  // A multiple of 512, so that no padding follows.
+  const words = randomBytes(20_480);
+  const deflated = await deflateWhole(words);
+  const sha256 = hash('sha256', deflated, 'hex');
+  let inflated = 0;
+  const unread = {
+    ...{ deflated, sha256, crc32: crc32(words), rawLength: words.length },
+    inflate: async () => {
+      inflated += 1;
+      return words;
+    },
+  };
+  const packed = async (...parts: (typeof unread | Buffer)[]) => {
+    const writer = segmentWriter({ withPieces: true });
+    const read = buffer(writer.output);
+    await writer.addStream('acme/x', parts.length * words.length, Readable.from(parts), () => 'd'.repeat(64));
+    const summary = await writer.finish();
+    const bytes = await read;
+    const raw = inflate(bytes);
+    expect(summary).toMatchObject({ crc32: crc32(raw), rawLength: raw.length, sizeBytes: bytes.length });
+    for (let at = 0; at < parts.length; at += 1)
+      expect(raw.subarray(512 + at * words.length, 512 + (at + 1) * words.length).equals(words)).toBe(true);
+    return { bytes, pieces: summary.pieces };
+  };
+  const alone = await packed(unread, unread);
+  expect(inflated).toBe(0);
+  expect(alone.pieces?.slice(1)).toEqual([
+    [deflated.length, sha256],
+    [deflated.length, sha256],
+  ]);
+  const followed = await packed(unread, words);
+  expect(inflated).toBe(1);
+  expect(followed.bytes.length).toBeLessThan(1.5 * words.length);
 });
