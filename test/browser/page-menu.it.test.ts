@@ -86,7 +86,7 @@ window.binderyConfig.features.search = 'server';`;
     const code = (await addressOf(page, 'Open in VS Code (MCP)')).replace('vscode:mcp/install?', '');
     expect(JSON.parse(decodeURIComponent(code))).toMatchObject({ type: 'http', url: endpoint });
     await page.getByRole('button', { name: 'MCP', exact: true }).click();
-    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(endpoint);
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(endpoint);
   });
 
   test('copies the page as Markdown, and leads to it and to others with its address', async () => {
