@@ -152,32 +152,37 @@ function findingOf(address: string, answer: Answer, { file, line, column }: Exte
   }
 }
 
-/** Works on lists of addresses, one list for each host: some hosts at a time, and few requests to each. */
-async function inTurns(hosts: string[][], ask: (address: string) => Promise<Answer>): Promise<void> {
-  const waiting = hosts.map((addresses) => ({ addresses: [...addresses], inFlight: 0, readyAt: 0 }));
-  let active = 0;
-  await new Promise<void>((resolve, reject) => {
-    const next = (): void => {
-      if (waiting.every(({ addresses, inFlight }) => addresses.length === 0 && inFlight === 0)) return resolve();
-      for (const host of waiting) {
-        while (active < atOnce && host.inFlight < atOnceByHost && host.addresses.length > 0) {
-          const address = host.addresses.shift() ?? '';
-          active += 1;
-          host.inFlight += 1;
-          void ask(address)
-            .then(async ({ retryAfterMs = 0 }) => {
-              active -= 1;
-              await delay(Math.max(hostPauseMs, retryAfterMs));
-            })
-            .then(() => {
-              host.inFlight -= 1;
-              next();
-            }, reject);
-        }
+/** Works on lists of addresses, one list for each host: some requests at a time, and few of them to each host. */
+async function inTurns(hosts: readonly string[][], ask: (address: string) => Promise<Answer>): Promise<void> {
+  const inTurn = limited(atOnce);
+  const workers = hosts.flatMap((list) => {
+    const addresses = [...list];
+    return Array.from({ length: Math.min(atOnceByHost, list.length) }, async () => {
+      for (let next = addresses.shift(); next !== undefined; next = addresses.shift()) {
+        const address = next;
+        const { retryAfterMs = 0 } = await inTurn(() => ask(address));
+        if (addresses.length > 0) await delay(Math.max(hostPauseMs, retryAfterMs));
       }
-    };
-    next();
+    });
   });
+  await Promise.all(workers);
+}
+
+/** Runs functions, at most so many at once, in the order in which they came. */
+function limited(most: number): <T>(run: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let active = 0;
+  return async (run) => {
+    if (active < most) active += 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await run();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) active -= 1;
+      else next();
+    }
+  };
 }
 
 async function keptAnswers(cache: string): Promise<Kept> {

@@ -131,7 +131,7 @@ async function checkPages(
   }
   const inOrder = [...index.exported].flatMap((path) => pages.get(path) ?? []);
   const fileOf = new Map(model.pages.map(({ path, file }) => [path, file]));
-  const ofPages = foundOnce(inOrder.flatMap(({ diagnostics }) => diagnostics)).map((finding) => {
+  const ofPages = cardsTogether(foundOnce(inOrder.flatMap(({ diagnostics }) => diagnostics))).map((finding) => {
     const repair = repairOf(finding);
     return { finding, ...(repair && { repair }) };
   });
@@ -156,6 +156,17 @@ const pagesAtOnce = 256;
 const foundOnce = (found: readonly Diagnostic[]): Diagnostic[] => [
   ...new Map(found.map((each) => [JSON.stringify(each), each])).values(),
 ];
+
+/** More pages than these without a picture are one finding: a site in a language that the fonts lack has one on each page. */
+const mostCards = 3;
+
+function cardsTogether(found: readonly Diagnostic[]): Diagnostic[] {
+  const cards = found.filter(({ code }) => code === 'card-left-out');
+  const [first] = cards;
+  if (first === undefined || cards.length <= mostCards) return [...found];
+  const message = `${first.message} The same is true for ${cards.length - 1} more pages.`;
+  return found.flatMap((one) => (one === first ? [{ ...one, message }] : one.code === 'card-left-out' ? [] : [one]));
+}
 
 const once = (found: readonly RepairableFinding[]): RepairableFinding[] => [
   ...new Map(found.map((each) => [JSON.stringify(each.finding), each])).values(),

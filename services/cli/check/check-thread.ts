@@ -1,6 +1,7 @@
 import module from 'node:module';
 import { join } from 'node:path';
 import { parentPort } from 'node:worker_threads';
+import type { ThreadQuestion } from './thread-checker.ts';
 import { cacheFolder } from '#infra/setup/server-locations.mjs';
 
 /*
@@ -12,4 +13,5 @@ module.enableCompileCache(join(cacheFolder(), 'compiled'));
 const port = parentPort;
 if (port === null) throw new Error('check-thread.ts is run as a thread');
 const { threadChecker } = await import('./thread-checker.ts');
-port.on('message', threadChecker(port));
+const answer = threadChecker(port);
+port.on('message', (question: ThreadQuestion) => void answer(question));

@@ -151,4 +151,4 @@ export function newFindings<F>(
 
 /** A message without the parts that follow from other places of the project. */
 const comparable = (message: string): string =>
-  message.replace(/ The nearest is .*$/s, '').replace(/ and \d+ more\b/, ' and more');
+  message.replace(/ The nearest is .*$/s, '').replace(/ (?:and|for) \d+ more\b/, ' and more');

@@ -26,11 +26,11 @@ export function movedFindings(
     pages.filter(({ path }) => !wasThere.has(path)),
     ({ sha256 }) => sha256,
   );
-  const { endOf } = siteRedirects(redirects, (path) => paths.has(path));
+  const ends = siteRedirects(redirects, (path) => paths.has(path));
   const isFile = new Set(files.map(({ path }) => path));
   const config = isFile.has('docs.json') ? 'docs.json' : 'mint.json';
   return before.flatMap(({ path, file, sha256 }): RepairableFinding[] => {
-    if (paths.has(path) || endOf(`/${path}`) !== undefined) return [];
+    if (paths.has(path) || ends.endOf(`/${path}`) !== undefined) return [];
     const same = added.get(sha256) ?? [];
     const to = pageOfFile.get(renamed.get(file) ?? '') ?? (same.length === 1 ? same[0]?.path : undefined);
     const source = `/${path}`;

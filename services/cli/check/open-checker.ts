@@ -64,6 +64,7 @@ function askThread(thread: Worker, question: ThreadQuestion): Promise<FolderChec
     });
     thread.on('error', () => end());
     thread.on('exit', () => end());
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have an origin
     thread.postMessage(question);
   });
 }

@@ -77,10 +77,10 @@ const plain = (text: string): string =>
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/gu;
 /** Matches characters that take no column. */
-const narrow = /[\p{Mn}\u200b-\u200f\ufe0f]/gu;
+const narrow = /\p{Mn}|[\u200b-\u200f]/gu;
 
 const widthOf = (text: string): number =>
-  [...text].length + (text.match(wide)?.length ?? 0) - (text.match(narrow)?.length ?? 0);
+  Array.from(text).length + (text.match(wide)?.length ?? 0) - (text.match(narrow)?.length ?? 0);
 
 /** Longest file in which the place of a finding is searched. */
 const mostSearched = 20_000;

@@ -168,7 +168,7 @@ async function checkProject(folder: string, options: CheckOptions, checker: Fold
 }
 
 function progressOf({ json, format }: CheckOptions): (asked: number, total: number) => void {
-  if (json || format !== undefined || process.stderr.isTTY !== true) return () => undefined;
+  if (json || format !== undefined || !process.stderr.isTTY) return () => undefined;
   return (asked, total) =>
     void process.stderr.write(asked === total ? '\r\u001b[2K' : `\r\u001b[2KAsked ${asked} of ${total} addresses.`);
 }

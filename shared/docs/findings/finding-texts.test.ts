@@ -24,7 +24,9 @@ function projectOf(file: string, text: string, others: Readonly<Record<string, s
 
 async function findingsOf(files: Record<string, string>): Promise<RepairableFinding[]> {
   try {
-    const { model, text } = await testProject(files);
+    const project = await testProject(files);
+    const { model } = project;
+    const text = (path: string): string => project.text(path);
     const index = indexSite(model);
     const pages = [...index.exported].flatMap((path) => {
       const slice = pageSlice(index, path, testOptions);

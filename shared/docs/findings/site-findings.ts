@@ -4,6 +4,7 @@ import { decoded } from '#shared/docs/project/url-policy.ts';
 import { brokenLinkDiagnostic, cut } from '#shared/docs/render/broken-link.ts';
 import { namedPage, pageAddress, pagePathOfAddress } from '#shared/docs/render/bundle-paths.ts';
 import type { CheckedPage } from '#shared/docs/render/checked-page.ts';
+import { AnchorNames } from '#shared/docs/render/content/anchor-names.ts';
 import type { SeenAddress } from '#shared/docs/render/content/page-addresses.ts';
 import { isOfProject } from '#shared/docs/render/described-place.ts';
 import { brokenLinks } from '#shared/docs/render/export-report.ts';
@@ -86,6 +87,9 @@ function detours(
   const paths = new Set(pages.map(({ path }) => path));
   const pageOfFile = new Map(model.pages.map(({ path, file }) => [file, path]));
   const ends = siteRedirects(model.redirects, (path) => paths.has(path));
+  const anchorsOf = new Map(pages.map(({ path, anchors }) => [path, anchors]));
+  const hasAnchor = (path: string, hash: string): boolean =>
+    hash.length < 2 || new AnchorNames(new Set(anchorsOf.get(path))).find(hash.slice(1)) !== undefined;
   const found: RepairableFinding[] = [];
   for (const page of pages) {
     const own = fileOf.get(page.path) ?? page.path;
@@ -98,7 +102,8 @@ function detours(
         const finding: Finding = { severity: 'info', code, message: `${message} ${JSON.stringify(to)}.`, ...place };
         const { line, column, file } = place;
         found.push(
-          line === undefined
+          // Which anchor is right on another page is for the author to say.
+          line === undefined || !hasAnchor(path, hash.replace(/^[^#]*/, ''))
             ? { finding }
             : { finding, repair: { kind: 'address', file, line, column, from: link.written, to } },
         );
@@ -109,7 +114,7 @@ function detours(
       if (ofSource !== undefined) {
         say('link-to-source', `The link ${quoted(link.written)} names the source of a page. Write`, ofSource, rest);
       } else if (namedPage(path, paths) === undefined) {
-        const [end = '', hash] = cut(ends.endOf(`/${path}`) ?? '');
+        const [end, hash] = cut(ends.endOf(`/${path}`) ?? '');
         const anchor = hash === undefined || rest.includes('#') ? rest : `${rest}#${hash}`;
         if (paths.has(end))
           say('link-through-redirect', `The link ${quoted(link.written)} leads through a redirect. Write`, end, anchor);

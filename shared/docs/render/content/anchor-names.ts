@@ -64,7 +64,7 @@ export class AnchorNames {
   meant(anchor: string): string | undefined {
     if (this.#ids.size > mostCompared) return undefined;
     const wanted = anchorKey(decoded(anchor).slice(0, 200));
-    const most = Math.floor(wanted.length / lettersPerSlip);
+    const most = Math.min(mostSlips, Math.floor(wanted.length / lettersPerSlip));
     const within = (limit: number): string[] =>
       [...this.#ids].filter((id) => {
         const key = anchorKey(id);
@@ -121,6 +121,7 @@ const fieldOfAnswer = /^response-2\d\d-(.+)$/;
 
 /** One letter in this many may be wrong in an anchor that still means an id for certain. */
 const lettersPerSlip = 6;
+const mostSlips = 2;
 
 const digitsOf = (key: string): string => key.replace(/\P{N}+/gu, ' ').trim();
 
