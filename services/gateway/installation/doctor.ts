@@ -1,4 +1,5 @@
 import type { Doctor, DoctorCheck } from '#shared/interfaces/http/doctor.ts';
+import type { ServiceHealth } from '#shared/interfaces/http/installation.ts';
 import { redisAddressOf } from '#shared/http/redis-settings.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { clockFinding } from '#shared/runtime/finding.ts';
@@ -34,8 +35,8 @@ const commandOnly: Doctor['commandOnly'] = [
 /** Examines what a gateway can reach, all at once. Never rejects: a check that fails is a fault with its reason, one that hangs is cut off. */
 export async function examineInstallation(context: Examined): Promise<Doctor> {
   const { bus, objectStore, rateLimiter, config, clock, liveGateways } = context;
-  const health = (service: string, url: string | undefined) =>
-    url === undefined ? undefined : askedHealth(service, url);
+  const health = async (service: string, url: string | undefined) =>
+    url === undefined ? undefined : await askedHealth(service, url);
   const called = {
     publisher: health('publisher', config.publisherUrl),
     'link-signer': health('link-signer', config.linkSignerUrl),
@@ -110,14 +111,15 @@ export async function examineInstallation(context: Examined): Promise<Doctor> {
   };
 }
 
-async function serviceFound(service: string, asked: ReturnType<typeof askedHealth> | undefined): Promise<Found> {
-  if (asked === undefined)
+async function serviceFound(service: string, asked: Promise<ServiceHealth | undefined>): Promise<Found> {
+  const health = await asked;
+  if (health === undefined)
     return {
       state: 'unknown',
       sentence: `The gateway does not know the address of the ${service}.`,
       repair: `Set BINDERY_${service.toUpperCase()}_URL and its token for the gateway.`,
     };
-  const { state, problems } = await asked;
+  const { state, problems } = health;
   const reasons = problems.map(({ part, reason }) => (part === service ? reason : `${part}: ${reason}`)).join('; ');
   if (state === 'ready') return good(`The ${service} is ready.`);
   if (state === 'degraded')
