@@ -1,10 +1,12 @@
 import { assistantRoutes } from './pages/assistant.ts';
 import { auditRoutes } from './pages/audit.ts';
 import { doctorPage } from './pages/doctor.ts';
+import { deadLetterRoutes } from './pages/dead-letters.ts';
 import { domainRoutes } from './pages/domains/domain-routes.ts';
 import { exportRoutes } from './pages/export.ts';
 import { exportListRoutes } from './pages/exports.ts';
 import { findPage } from './pages/find.ts';
+import { housekeepingPage } from './pages/housekeeping.ts';
 import { installationPage } from './pages/installation.ts';
 import { keyRoutes } from './pages/keys.ts';
 import { organizationRoutes } from './pages/organization.ts';
@@ -12,6 +14,7 @@ import { organizationListRoutes } from './pages/organizations.ts';
 import { overviewPage } from './pages/overview.ts';
 import { usageRoutes } from './pages/usage.ts';
 import { verificationRoutes } from './pages/verification.ts';
+import { workPage } from './pages/work.ts';
 import type { ConsoleRoute } from './page.ts';
 
 /** All pages, forms and streams of the console, except for signing in and out. */
@@ -30,4 +33,7 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...organizationRoutes,
   installationPage,
   doctorPage,
+  workPage,
+  ...deadLetterRoutes,
+  housekeepingPage,
 ];

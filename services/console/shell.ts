@@ -35,6 +35,9 @@ export const sections = [
 const installationSections = [
   ['/organizations', 'Organizations', 'building-2'],
   ['/installation', 'Services', 'server'],
+  ['/installation/work', 'Queues and workers', 'list-checks'],
+  ['/installation/dead-letters', 'Dead letters', 'mail-warning'],
+  ['/installation/housekeeping', 'Housekeeping', 'trash-2'],
 ] as const;
 
 /** The frame of all pages: head, style sheet, scripts. Pages are whole without the scripts. */
@@ -88,7 +91,7 @@ ${
 <ul>${sections.map(([path, label, name]) => entry(base + path, label, name, around.path, path === ''))}</ul>
 `
 }
-${isOperator ? html`<p class="group" id="side-installation">Installation</p><ul aria-labelledby="side-installation">${installationSections.map(([path, label, name]) => entry(path, label, name, around.path, false))}</ul>` : ''}
+${isOperator ? html`<p class="group" id="side-installation">Installation</p><ul aria-labelledby="side-installation">${installationSections.map(([path, label, name]) => entry(path, label, name, around.path, path === '/installation'))}</ul>` : ''}
 <div class="person"><p><span class="person-name" title="${person}">${person}</span>${role === undefined ? '' : html`<span class="quiet">${role}</span>`}</p>
 <form method="post" action="/sign-out" hx-boost="false">${token}<button class="link">Sign out</button> <button class="link" formaction="/sign-out/everywhere">Sign out everywhere</button></form></div>
 </nav>

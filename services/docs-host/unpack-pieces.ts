@@ -120,7 +120,8 @@ export async function unpackPieces(
       if (known !== undefined && 'parts' in known && entries.place() === 'inside') {
         inflater.reset();
         files.keepParts(known.parts);
-        for (const { sha256, size } of known.parts) await take(await readWhole(contentFile(contentFolder, sha256), size));
+        for (const { sha256, size } of known.parts)
+          await take(await readWhole(contentFile(contentFolder, sha256), size));
       } else await inflate(piece, places[index] ?? 0);
       const contents = await files.endPiece(entries);
       if (contents !== undefined) held.set(piece[1], contents);

@@ -1,0 +1,219 @@
+import { z } from 'zod';
+import { html, type SafeHtml } from '#shared/docs/render/html.ts';
+import {
+  type DeadLetterDetail,
+  deadLetterDetailSchema,
+  type DeadLetterList,
+  deadLetterListSchema,
+  type DeadLetterSettled,
+  deadLetterSettledSchema,
+  type InstallationDeadLetter,
+  letterIdSchema,
+  listDeadLettersQuerySchema,
+} from '#shared/interfaces/http/installation.ts';
+import { form, page, type Visit } from '../page.ts';
+import { partOf, unknownPart } from '../pieces/part.ts';
+import {
+  bytes,
+  count,
+  empty,
+  formButton,
+  further,
+  pageHead,
+  plural,
+  refusalOf,
+  state,
+  table,
+  textField,
+  time,
+  withQuery,
+} from '../pieces/pieces.ts';
+
+const params = z.object({ letter: letterIdSchema });
+const query = z.object({
+  state: listDeadLettersQuerySchema.shape.state.catch('aside'),
+  cursor: listDeadLettersQuerySchema.shape.cursor.catch(undefined),
+});
+
+const listed = '/installation/dead-letters';
+const words = { aside: 'waiting', dropped: 'dropped', all: 'all' } as const;
+
+/** Messages that services could not handle, for operators. */
+const letterList = page({ path: listed, of: 'installation', query }, async (visit) => {
+  const { ask, query: filters } = visit;
+  const content = html`${pageHead('Dead letters', 'Messages that a service could not handle and set aside. It continues with others, and later messages of the same history wait.')}
+<p>${(['aside', 'dropped', 'all'] as const).map(
+    (each, at) =>
+      html`${at === 0 ? '' : ' · '}${each === filters.state ? html`<strong>${words[each]}</strong>` : html`<a href="${listed}?state=${each}">${words[each]}</a>`}`,
+  )}</p>
+${await partOf(ask({ path: '/v1/installation/dead-letters', query: filters }, deadLetterListSchema), (found) => lettersTable(found, visit))}`;
+  return { title: 'Dead letters', content };
+});
+
+function lettersTable(
+  { deadLetters, unreadable, nextCursor }: DeadLetterList,
+  { now, address, query: { state: shown, cursor } }: Visit<unknown, z.output<typeof query>>,
+): SafeHtml {
+  const broken = unreadable.map(
+    ({ id, reason }) =>
+      html`<p>${state('bad', 'unreadable')} <a href="${listed}/${id}"><code>${id}</code></a>: ${reason}</p>`,
+  );
+  const pages = further(
+    nextCursor && withQuery(address, { cursor: nextCursor }),
+    cursor && withQuery(address, { cursor: undefined }),
+    'More',
+  );
+  if (deadLetters.length === 0)
+    return html`${broken}${broken.length > 0 ? '' : shown === 'aside' ? empty('Nothing is set aside', 'Every message was handled.') : empty('There is none', 'A dropped letter stays in this list.')}${pages}`;
+  return html`${broken}${table(
+    'Dead letters',
+    [
+      { title: 'Letter', cell: ({ id }) => html`<a href="${listed}/${id}"><code>${id}</code></a>` },
+      { title: 'State', cell: letterState },
+      { title: 'Subject', cell: ({ subject }) => html`<code>${subject}</code>` },
+      { title: 'Set aside', cell: ({ setAsideAt }) => setAsideAt && time(setAsideAt, now) },
+      { title: 'Reason', cell: ({ reason }) => reason },
+    ],
+    deadLetters,
+  )}${pages}`;
+}
+
+function letterState({ state: is, cause, decision, failed }: InstallationDeadLetter): SafeHtml {
+  if (is === 'settled') return state('good', 'handled');
+  if (is === 'dropped') return state('idle', 'dropped');
+  if (decision !== undefined) return state('busy', decision.action === 'retry' ? 'is retried' : 'is dropped');
+  if (cause === 'newer') return state('warn', 'waits for an upgrade');
+  return state('bad', failed === undefined ? 'waits for you' : 'failed again');
+}
+
+/** One dead letter with its message and history, and what can be done. */
+const letterPage = page({ path: `${listed}/:letter`, of: 'installation', params }, async (visit) => {
+  const {
+    ask,
+    params: { letter: id },
+  } = visit;
+  const content = await partOf(
+    ask({ path: `/v1/installation/dead-letters/${id}` }, deadLetterDetailSchema),
+    (letter) =>
+      html`${pageHead(html`<code>${id}</code>`, letterState(letter))}${refusalOf(visit)}${letterContent(letter, visit)}`,
+  );
+  return { title: id, content: html`<p><a href="${listed}">Dead letters</a></p>${content}` };
+});
+
+function letterContent(letter: DeadLetterDetail, visit: Visit<z.output<typeof params>>): SafeHtml {
+  const { id, message, problems, waiting, history, decision } = letter;
+  const { now } = visit;
+  const problemOf = (name: string): string | undefined => problems.find(({ part }) => part === name)?.reason;
+  const mayDecide = letter.state === 'aside' && problemOf('letter') === undefined;
+  return html`<dl class="facts">
+<dt>Reason</dt><dd>${letter.reason}</dd>
+<dt>Service</dt><dd>${letter.service}</dd>
+<dt>Stream</dt><dd><code>${letter.stream}</code>, message ${count(letter.sequence)}</dd>
+<dt>Subject</dt><dd>${letter.subject === '' ? html`<span class="quiet">unknown</span>` : html`<code>${letter.subject}</code>`}</dd>
+<dt>Set aside</dt><dd>${letter.setAsideAt === undefined ? html`<span class="quiet">unknown</span>` : time(letter.setAsideAt, now)}</dd>
+<dt>Attempts</dt><dd>${problemOf('history') === undefined ? count(letter.attempts) : html`<span class="quiet">unknown</span>`}</dd>
+<dt>Waiting behind it</dt><dd>${problemOf('waiting') ?? (waiting === undefined ? 'nothing' : plural(waiting, 'message'))}</dd>
+</dl>
+${
+  decision === undefined || letter.state !== 'aside'
+    ? ''
+    : html`<p>${decision.by} decided ${time(decision.at, now)} to ${decision.action} it: ${decision.why}. The ${letter.service} has not carried this out yet.</p>`
+}
+${
+  mayDecide
+    ? html`<div class="actions">${decision?.action === 'drop' ? '' : formButton(visit, `${listed}/${id}/retry`, 'Retry', { tone: 'primary' })}${decision?.action === 'retry' ? '' : html`<a class="button danger" href="${listed}/${id}/drop">Drop …</a>`}</div>`
+    : ''
+}
+<section aria-labelledby="message"><h2 id="message">Message</h2>
+${
+  message === undefined
+    ? unknownPart(problemOf('message') ?? '')
+    : html`<p class="about">${bytes(message.sizeBytes)}${message.isCut ? ', of which this is the beginning' : ''}. Secrets are hidden.</p><div class="command"><pre tabindex="0"><code>${message.text}</code></pre></div>`
+}</section>
+<section aria-labelledby="history"><h2 id="history">History</h2>
+${
+  problemOf('history') !== undefined
+    ? unknownPart(problemOf('history') ?? '')
+    : history.length === 0
+      ? empty('There is no history', 'It is kept for 400 days.')
+      : table(
+          'History',
+          [
+            { title: 'What', cell: ({ outcome }) => outcome.replace('-', ' ') },
+            {
+              title: 'When',
+              cell: ({ at }) => (at === undefined ? html`<span class="quiet">unknown</span>` : time(at, now)),
+            },
+            {
+              title: 'Who and why',
+              cell: ({ decision: by }) =>
+                by === undefined ? html`<span class="quiet">the ${letter.service}</span>` : `${by.by}: ${by.why}`,
+            },
+            { title: 'Reason', cell: ({ reason }) => reason },
+          ],
+          history,
+        )
+}</section>`;
+}
+
+/** The sentence about a decision. Pure. */
+function saidOf({ id, outcome, already, decision, reason = '' }: DeadLetterSettled): string {
+  if (outcome === 'pending') return `Your decision is stored. ${reason}`;
+  if (outcome === 'failed-again') return `${id} failed again: ${reason}`;
+  const what = outcome === 'retried' ? 'handled' : 'dropped';
+  return already && decision !== undefined ? `${id} was ${what} before, by ${decision.by}.` : `${id} is ${what}.`;
+}
+
+const retryLetter = form(
+  { path: `${listed}/:letter/retry`, of: 'installation', params, fields: z.object({}), page: letterPage },
+  async ({ ask, params: { letter: id } }) => {
+    const path = `/v1/installation/dead-letters/${id}/retry` as const;
+    const settled = await ask(
+      { method: 'POST', path, body: { why: 'retried in the console' } },
+      deadLetterSettledSchema,
+    );
+    return { to: `${listed}/${id}`, said: saidOf(settled) };
+  },
+);
+
+/** The question before a letter is dropped, as a page of its own that needs no scripts. */
+const dropPage = page({ path: `${listed}/:letter/drop`, of: 'installation', params }, async (visit) => {
+  const {
+    ask,
+    token,
+    params: { letter: id },
+  } = visit;
+  const content = await partOf(
+    ask({ path: `/v1/installation/dead-letters/${id}` }, deadLetterDetailSchema),
+    (letter) =>
+      letter.state === 'aside'
+        ? html`<dl class="facts"><dt>Reason</dt><dd>${letter.reason}</dd><dt>Subject</dt><dd><code>${letter.subject}</code></dd></dl>
+<p>The ${letter.service} never handles this message again, also after a rebuild. ${letter.waiting === undefined ? 'Messages behind it' : plural(letter.waiting, 'message behind it', 'messages behind it')} ${letter.waiting === 1 ? 'is' : 'are'} handled. The message itself stays in its stream. There is no way back.</p>
+${refusalOf(visit)}
+<form method="post" action="${listed}/${id}/drop" class="form">${token}
+${textField('why', { label: 'Why', about: 'For the history of the letter.', required: true }, visit.refused)}
+${textField('confirm', { label: 'Type the id of the letter to drop it', about: html`<code>${id}</code>`, required: true })}
+<button class="button danger">Drop it</button> <a class="button" href="${listed}/${id}">Keep it</a></form>`
+        : empty('It does not wait any more', html`<a href="${listed}/${id}">To its history</a>`),
+  );
+  return { title: `Drop ${id}`, content: html`${pageHead(html`Drop <code>${id}</code>?`)}${content}` };
+});
+
+const dropLetter = form(
+  {
+    path: `${listed}/:letter/drop`,
+    of: 'installation',
+    params,
+    fields: z.object({ why: z.string().trim().min(1).max(1_000), confirm: z.string() }),
+    page: dropPage,
+  },
+  async ({ ask, params: { letter: id } }, { why, confirm }) => {
+    if (confirm.trim() !== id)
+      return { to: `${listed}/${id}`, said: 'Nothing was dropped: the id that was typed is not the id of the letter.' };
+    const path = `/v1/installation/dead-letters/${id}` as const;
+    const settled = await ask({ method: 'DELETE', path, query: { why } }, deadLetterSettledSchema);
+    return { to: `${listed}/${id}`, said: saidOf(settled) };
+  },
+);
+
+export const deadLetterRoutes = [letterList, letterPage, retryLetter, dropPage, dropLetter];
