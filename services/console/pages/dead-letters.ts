@@ -94,8 +94,7 @@ const letterPage = page({ path: `${listed}/:letter`, of: 'installation', params 
   } = visit;
   const content = await partOf(
     ask({ path: `/v1/installation/dead-letters/${id}` }, deadLetterDetailSchema),
-    (letter) =>
-      html`${pageHead(html`<code>${id}</code>`, letterState(letter))}${refusalOf(visit)}${letterContent(letter, visit)}`,
+    (letter) => html`${pageHead(id, letterState(letter))}${refusalOf(visit)}${letterContent(letter, visit)}`,
   );
   return { title: id, content: html`<p><a href="${listed}">Dead letters</a></p>${content}` };
 });
@@ -188,7 +187,7 @@ const dropPage = page({ path: `${listed}/:letter/drop`, of: 'installation', para
     (letter) =>
       letter.state === 'aside'
         ? html`<dl class="facts"><dt>Reason</dt><dd>${letter.reason}</dd><dt>Subject</dt><dd><code>${letter.subject}</code></dd></dl>
-<p>The ${letter.service} never handles this message again, also after a rebuild. ${letter.waiting === undefined ? 'Messages behind it' : plural(letter.waiting, 'message behind it', 'messages behind it')} ${letter.waiting === 1 ? 'is' : 'are'} handled. The message itself stays in its stream. There is no way back.</p>
+<p>The ${letter.service} never handles this message again, also after a rebuild. ${behind(letter.waiting)} The message itself stays in its stream. There is no way back.</p>
 ${refusalOf(visit)}
 <form method="post" action="${listed}/${id}/drop" class="form">${token}
 ${textField('why', { label: 'Why', about: 'For the history of the letter.', required: true }, visit.refused)}
@@ -196,8 +195,15 @@ ${textField('confirm', { label: 'Type the id of the letter to drop it', about: h
 <button class="button danger">Drop it</button> <a class="button" href="${listed}/${id}">Keep it</a></form>`
         : empty('It does not wait any more', html`<a href="${listed}/${id}">To its history</a>`),
   );
-  return { title: `Drop ${id}`, content: html`${pageHead(html`Drop <code>${id}</code>?`)}${content}` };
+  return { title: `Drop ${id}`, content: html`${pageHead(`Drop ${id}?`)}${content}` };
 });
+
+/** The fate of the messages behind a letter, as a sentence. Pure. */
+function behind(waiting: number | undefined): string {
+  if (waiting === undefined) return 'Messages that wait behind it are handled.';
+  if (waiting === 0) return 'No message waits behind it.';
+  return `${plural(waiting, 'message')} ${waiting === 1 ? 'waits' : 'wait'} behind it and ${waiting === 1 ? 'is' : 'are'} handled then.`;
+}
 
 const dropLetter = form(
   {

@@ -45,7 +45,7 @@ ${table(
 )}
 ${parts}
 <h2>Other services</h2>
-<p class="about">No gateway calls the services that work on messages, such as renderers and the projector. This command examines them, the bus and the stores.</p>
+<p class="about">The gateway does not call all services. Renderers, bundlers, the indexer and the deployer work on messages. This command examines them, the bus and the stores.</p>
 ${command('npm run bindery -- doctor')}`;
   return { title: 'Services', content };
 });
@@ -55,7 +55,7 @@ async function otherParts(ask: Visit['ask']): Promise<SafeHtml> {
   const parts = await Promise.all([
     partOf(ask({ path: '/v1/installation/work' }, installationWorkSchema), ({ queues = [], workers }) => {
       const [waiting, inFlight] = [sumOf(queues, 'pending'), sumOf(queues, 'inFlight')];
-      return html`<p>${plural(workers.length, 'worker')} ${workers.length === 1 ? 'is' : 'are'} live. ${plural(waiting, 'task')} wait in the queues, and ${count(inFlight)} are in flight. <a href="/installation/work">Queues and workers</a></p>`;
+      return html`<p>${plural(workers.length, 'worker')} ${workers.length === 1 ? 'is' : 'are'} live. ${plural(waiting, 'task')} ${waiting === 1 ? 'waits' : 'wait'} in the queues, and ${count(inFlight)} ${inFlight === 1 ? 'is' : 'are'} in flight. <a href="/installation/work">Queues and workers</a></p>`;
     }),
     partOf(
       ask({ path: '/v1/installation/dead-letters', query: { limit: mostCounted } }, deadLetterListSchema),
@@ -69,7 +69,9 @@ async function otherParts(ask: Visit['ask']): Promise<SafeHtml> {
       const said =
         totals === undefined
           ? 'The removable objects are being counted.'
-          : `${plural(sumOf(objects, 'objects'), 'object')} of ${bytes(sumOf(objects, 'bytes'))} would be removed.`;
+          : objects.length === 0
+            ? 'No object would be removed.'
+            : `${plural(sumOf(objects, 'objects'), 'object')} of ${bytes(sumOf(objects, 'bytes'))} would be removed.`;
       return html`<p>${said} <a href="/installation/housekeeping">Housekeeping</a></p>`;
     }),
   ]);

@@ -39,13 +39,19 @@ export const installationRoutes = [
     },
     async (context) => {
       const { config, liveGateways } = context;
-      const [own, ...called] = await Promise.all([
+      const called = [
+        ['publisher', config.publisherUrl],
+        ['link-signer', config.linkSignerUrl],
+        ['assistant', config.assistantUrl],
+        ['projector', config.projectorUrl],
+        ['orchestrator', config.orchestratorUrl],
+        ['housekeeper', config.housekeeperUrl],
+      ] as const;
+      const [own, ...others] = await Promise.all([
         readinessOf('gateway', gatewayHealth(context)),
-        askedHealth('publisher', config.publisherUrl),
-        askedHealth('link-signer', config.linkSignerUrl),
-        askedHealth('assistant', config.assistantUrl),
+        ...called.flatMap(([service, url]) => (url === undefined ? [] : [askedHealth(service, url)])),
       ]);
-      return { gateways: liveGateways(), services: [healthOf({ ...own, version: programVersion }), ...called] };
+      return { gateways: liveGateways(), services: [healthOf({ ...own, version: programVersion }), ...others] };
     },
   ),
   publicRoute(
