@@ -92,10 +92,9 @@ export async function readLetter(stores: LetterStores, id: string): Promise<Dead
   const last = history.at(-1);
   const letter = typeof stored === 'object' ? toListed(stored) : undefined;
   const subject = letter?.subject ?? last?.subject;
-  if (subject === undefined) {
-    if (stored === undefined) throw new ApiError('not_found', `There is no dead letter "${id}".`);
-    problems.push({ part: 'letter', reason: String(stored) });
-  }
+  if (subject === undefined && stored === undefined)
+    throw new ApiError('not_found', `There is no dead letter "${id}".`);
+  if (typeof stored === 'string') problems.push({ part: 'letter', reason: stored });
   // A sequence that the server used again has a message of another subject.
   const isItsMessage = message !== undefined && (subject === undefined || message.subject === subject);
   if (isShown && !isItsMessage && !problems.some((each) => each.part === 'message'))

@@ -83,9 +83,9 @@ export function memoryBus(): MemoryBus {
         sequence: at + 1,
         text: JSON.stringify(record),
       }));
-    const logs: Record<string, MemoryLog<Commit>> = {
+    const logs: Record<string, Pick<MemoryLog<Commit>, 'stored'>> = {
       ...{ EXPORTS: exports, CONTENT: content, SITES: sites, DIRECTORY: directory, CONVERSATIONS: threads },
-    } as never;
+    };
     return (logs[stream]?.stored ?? []).map(({ commit, sequence }) => ({
       ...{ subject: commit.subject, sequence },
       text: JSON.stringify(commit),

@@ -193,7 +193,7 @@ ${refusalOf(visit)}
 ${textField('why', { label: 'Why', about: 'For the history of the letter.', required: true }, visit.refused)}
 ${textField('confirm', { label: 'Type the id of the letter to drop it', about: html`<code>${id}</code>`, required: true })}
 <button class="button danger">Drop it</button> <a class="button" href="${listed}/${id}">Keep it</a></form>`
-        : empty('It does not wait any more', html`<a href="${listed}/${id}">To its history</a>`),
+        : empty('It no longer waits', html`<a href="${listed}/${id}">To its history</a>`),
   );
   return { title: `Drop ${id}`, content: html`${pageHead(`Drop ${id}?`)}${content}` };
 });

@@ -62,6 +62,10 @@ test('a service reports what is missing, and one that does not answer as it shou
         ...{ service: 'assistant', state: 'unreachable' },
         problems: [{ part: 'assistant', reason: expect.stringMatching(/\w/) }],
       },
+      {
+        ...{ service: 'projector', state: 'unreachable' },
+        problems: [{ part: 'projector', reason: expect.stringMatching(/\w/) }],
+      },
     ],
   });
   busProblem = 'the bus does not answer';

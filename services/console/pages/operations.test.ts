@@ -124,7 +124,7 @@ describe('a dead letter', () => {
     expect(html).toContain(`${id} is dropped.`);
     expect(html).toContain('operator: lost for &lt;b&gt;good&lt;/b&gt;');
     expect((await visitor.get(`${letters}?state=dropped`)).html).toContain(id);
-    expect((await visitor.get(`${letters}/${id}/drop`)).html).toContain('It does not wait any more');
+    expect((await visitor.get(`${letters}/${id}/drop`)).html).toContain('It no longer waits');
   });
 
   test('that there is not is no page', async () => {

@@ -20,7 +20,7 @@ export async function partOf<T>(asked: Promise<T>, show: (answer: T) => SafeHtml
   const timer = setTimeout(() => late.resolve(undefined), withinMs);
   try {
     const answer = await Promise.race([asked.then((value) => ({ value })), late.promise]);
-    // A late answer is not needed any more, and may still reject.
+    // A late answer is no longer needed, and may still reject.
     if (answer === undefined) asked.catch(() => {});
     return answer === undefined
       ? unknownPart(`The platform did not answer within ${withinMs / 1_000} s.`)

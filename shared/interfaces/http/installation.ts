@@ -29,8 +29,6 @@ const workQueueSchema = z
   })
   .meta({ title: 'WorkQueue' });
 
-export type WorkQueue = z.infer<typeof workQueueSchema>;
-
 const heldLeaseSchema = z.object({ role: z.string(), holder: z.string() }).meta({ title: 'HeldLease' });
 
 const heldTaskSchema = z
@@ -96,7 +94,7 @@ const deadLetterFields = z.object({
   failed: letterDecisionSchema.optional(),
 });
 
-export const installationDeadLetterSchema = deadLetterFields.meta({ title: 'DeadLetter' });
+const installationDeadLetterSchema = deadLetterFields.meta({ title: 'DeadLetter' });
 
 export type InstallationDeadLetter = z.infer<typeof installationDeadLetterSchema>;
 
