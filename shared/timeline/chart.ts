@@ -22,6 +22,12 @@ const roomForName = 0.18;
 /** Position from which a label extends to the left; before it, to the right. */
 const roomForLateLabel = 0.16;
 
+/** Limits of a picture, so that the page of an export with thousands of chunks stays small. */
+const mostBars = 1_000;
+const leastBarsOfRow = 20;
+const mostWaits = 200;
+const mostTroubles = 200;
+
 /** Share of the width below which a bar is drawn with the least width that is visible. */
 const leastShare = 0.004;
 const leastPixels = 3;
@@ -30,7 +36,20 @@ const leastPixels = 3;
  * The picture itself, for `chartStyle`. Positions are percentages of the job's time, so it fits any width. It has no styles of its own, which a strict
  * content security policy would forbid. Pure.
  */
-export function chart(timeline: Timeline): Element {
+export function chart({ lanes, troubles: all, ...rest }: Timeline): Element {
+  const rows = lanes.reduce((sum, lane) => sum + lane.rows.length, 0);
+  const mostOfRow = Math.max(leastBarsOfRow, Math.floor(mostBars / Math.max(1, rows)));
+  const longest = (waits: readonly Span[]) =>
+    waits.toSorted((one, other) => lengthOf(other) - lengthOf(one)).slice(0, Math.ceil(mostWaits / lanes.length));
+  const timeline: Timeline = {
+    ...rest,
+    lanes: lanes.map((lane) => ({
+      ...lane,
+      rows: lane.rows.map((bars) => fewerBars(bars, mostOfRow, rest.durationMs)),
+      waits: longest(lane.waits),
+    })),
+    troubles: all.slice(0, mostTroubles),
+  };
   const at = scaleOf(timeline.durationMs);
   return h('section.chart', { ariaLabel: 'Timeline' }, [
     ticks(timeline.durationMs, at),
@@ -47,6 +66,26 @@ export function chart(timeline: Timeline): Element {
       : [row('trouble', h('span', 'Trouble'), troubleTrack(timeline.troubles, timeline.durationMs, at))]),
     legend(timeline),
   ]);
+}
+
+const lengthOf = ({ startMs, endMs }: Span): number => endMs - startMs;
+
+/** The bars of a row, where neighbours of the same kind are drawn as one if there are more than `most`. Pure. */
+function fewerBars(bars: readonly Bar[], most: number, durationMs: number): Bar[] {
+  if (bars.length <= most) return [...bars];
+  const drawn: Bar[] = [];
+  for (const bar of bars) {
+    const last = drawn.at(-1);
+    const isLike = last?.work === bar.work && last.reused === bar.reused && last.attempt > 1 === bar.attempt > 1;
+    if (last === undefined || !isLike || bar.endMs - last.startMs > durationMs / most) drawn.push(bar);
+    else {
+      const { chunk: _, ...first } = last;
+      const together = (last.together ?? 1) + (bar.together ?? 1);
+      const endMs = Math.max(last.endMs, bar.endMs);
+      drawn[drawn.length - 1] = { ...first, endMs, together, pages: last.pages + bar.pages };
+    }
+  }
+  return drawn;
 }
 
 /** The horizontal position of a time, and the visible width of a duration. */
