@@ -76,39 +76,26 @@ test('a part that is counted and not written yet is empty', async () => {
   expect(await read(await listOf())).toEqual([]);
 });
 
-test('a part whose text has nothing that is looked for is not parsed, and names the time of its oldest entry', async () => {
+test('only entries whose text has what is looked for are parsed, and a part names the time of its oldest entry', async () => {
+  type Named = { id: string; time: string; name: string };
   const days = memoryDocuments<ListDaysDocument>(async () => {});
-  const stored = memoryDocuments<{ entries: { time: string; name: string }[] }>(async () => {});
-  const at = (hour: number) => `${day}T${String(hour).padStart(2, '0')}:00:00.000Z`;
-  await days.put('acme', withPartCount(undefined, day, 3));
-  for (const [part, name] of ['one', 'two', 'two'].entries())
-    await stored.put(listPartKey('acme', day, part), {
-      entries: [part * 2, part * 2 + 1].map((hour) => ({ time: at(hour), name })),
-    });
-  const parsed: string[] = [];
-  const list = {
-    days,
-    orderOf: ({ time }: { time: string }) => time,
-    parts: {
-      async getText(key: string) {
-        const text = await stored.getText(key);
-        return text === undefined ? undefined : { ...text, parse: () => (parsed.push(key), text.parse()) };
-      },
-    },
+  const stored = memoryDocuments<{ entries: Named[] }>(async () => {});
+  const named = (hour: number, name: string): Named => {
+    const time = `${day}T${String(hour).padStart(2, '0')}:00:00.000Z`;
+    return { id: `e${hour}`, time, name };
   };
-  const parts = [];
-  for await (const part of partsNewestFirst(list, 'acme', { mayHave: (text) => text.includes('"one"') }))
-    parts.push(part);
-  expect(parts).toEqual([
-    { entries: [], skippedTo: at(4) },
-    { entries: [], skippedTo: at(2) },
-    {
-      entries: [
-        { time: at(1), name: 'one' },
-        { time: at(0), name: 'one' },
-      ],
-    },
-  ]);
-  // The search for the newest part reads the time of its first entry.
-  expect(parsed.filter((key) => key.endsWith('.2'))).toHaveLength(1);
+  // A name that looks like an entry is a text in JSON.
+  const odd = '","x":[{"id":"e9","name":"one"}]';
+  const parts = [
+    [named(0, 'one'), named(1, odd), named(2, 'one')],
+    [named(3, 'two'), named(4, 'two')],
+    [named(5, 'two'), named(6, 'one')],
+  ];
+  await days.put('acme', withPartCount(undefined, day, parts.length));
+  for (const [part, entries] of parts.entries()) await stored.put(listPartKey('acme', day, part), { entries });
+  const list = { days, orderOf: ({ time }: Named) => time, parts: stored };
+  const found = [];
+  for await (const { entries, searched } of partsNewestFirst(list, 'acme', { having: ['"name":"one"'] }))
+    found.push([searched?.oldest.slice(11, 13), ...entries.map(({ id }) => id)]);
+  expect(found).toEqual([['05', 'e6'], ['03'], ['00', 'e2', 'e0']]);
 });

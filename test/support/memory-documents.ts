@@ -50,8 +50,8 @@ export function memoryDocuments<T>(gate: () => Promise<void>): MemoryDocuments<T
       await gate();
       const stored = documents.get(key);
       if (stored === undefined) return undefined;
-      const { document, revision } = stored;
-      return { key, revision, text: Buffer.from(JSON.stringify(document)), parse: () => structuredClone(document) };
+      const text = Buffer.from(JSON.stringify(stored.document));
+      return { key, revision: stored.revision, text, parse: (shorter = text) => JSON.parse(shorter.toString()) as T };
     },
     put: async (key, document, options) => {
       await gate();

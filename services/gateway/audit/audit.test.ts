@@ -260,6 +260,32 @@ test('page by page it is the same as at once, and as lines', async () => {
   expect(await lines('?actor=nobody')).toEqual([]);
 });
 
+test('each filter finds, entry by entry, those of the whole list that match', async () => {
+  const jobs = [
+    await exported(acme.id, '2026-03-01T12:00:00.000Z'),
+    await exported(acme.id, '2026-03-01T12:00:00.000Z'),
+  ];
+  await published(acme.id, 'v1');
+  await exported(acme.id, '2026-03-03T12:00:00.000Z', 'other');
+  const whole = (await audit('?limit=500')).entries;
+  for (const [query, matches] of [
+    ['jobId='.concat(jobs[1] ?? ''), ({ jobId }) => jobId === jobs[1]],
+    ['actor=orchestrator', ({ actor }) => actor.id === 'orchestrator'],
+    ['action=export', ({ action }) => action.startsWith('export.')],
+    ['action=export.completed', ({ action }) => action === 'export.completed'],
+    ['action=link&actor=key_0000000000000000', ({ action }) => action === 'link.signed'],
+    [`requestId=${whole[0]?.requestId}`, ({ requestId }) => requestId === whole[0]?.requestId],
+  ] satisfies [string, (entry: AuditEntry) => boolean][]) {
+    const found: AuditEntry[] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const page: AuditList = await audit(`?limit=1&${query}${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      found.push(...page.entries);
+      cursor = page.nextCursor;
+    }
+    expect([query, found]).toEqual([query, whole.filter(matches)]);
+  }
+});
+
 test('a search for rare entries answers after a limit of reads, with a cursor to continue', async () => {
   const start = Date.parse('2026-03-01T12:00:00.000Z');
   const dayAt = (day: number) => new Date(start + day * dayMs).toISOString();

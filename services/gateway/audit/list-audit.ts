@@ -10,11 +10,13 @@ import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
 import { addressHashOf } from './request-behind.ts';
 import type { GatewayContext } from '../context.ts';
 import { readCursor, toCursor, wrongCursor } from '../parse-input.ts';
-import { type DayList, mostRead, partsNewestFirst, readCost } from '../read-day-list.ts';
+import { type DayList, partsNewestFirst, readCost } from '../read-day-list.ts';
 
 type AuditContext = Pick<GatewayContext, 'bus' | 'clock'> & { config: { hashKey: string } };
 
 const defaultLimit = 50;
+/** Limit of entries that a request reads, even if few match. Reading them takes most of a tenth of a second. */
+const mostAudited = 15_000;
 
 /** One page of an organization's audit entries, newest first. If few entries match, the page may have fewer than requested, with a cursor to continue. */
 export async function listAudit(
@@ -29,7 +31,7 @@ export async function listAudit(
     found.push(...entries);
     readSoFar += cost;
     if (found.length > limit) break;
-    if (readSoFar >= mostRead) return { entries: found, nextCursor: toCursor(position) };
+    if (readSoFar >= mostAudited && position !== '') return { entries: found, nextCursor: toCursor(position) };
   }
   const entries = found.slice(0, limit);
   const last = entries.at(-1);
@@ -83,7 +85,7 @@ async function* auditEntries(
 ): AsyncGenerator<AuditRun> {
   const range = timesOf(filter);
   const keptSince = { exports: '', content: '', sites: '', directory: '', access: firstKeptDay(clock.now()) };
-  const mayHave = textFilter(filter);
+  const having = textsOf(filter);
   const logs = auditSources
     .filter((source) => mayMatch(source, filter))
     .map((source) => ({
@@ -91,7 +93,7 @@ async function* auditEntries(
         firstDay: [keptSince[source], range.since.slice(0, 10)].sort().at(-1) ?? '',
         lastDay: range.until.slice(0, 10),
         before: filter.before,
-        mayHave,
+        having,
       }),
       left: [] as AuditEntry[],
       /** All entries above this order have been read. */
@@ -102,29 +104,28 @@ async function* auditEntries(
     await Promise.all(
       logs.map(async (log) => {
         // A log that has been read to an order below the position can wait.
-        while (log.left.length === 0 && log.readTo !== '' && log.readTo >= position) {
+        const isWaiting = ([newest] = log.left) =>
+          log.readTo < position || (newest !== undefined && auditOrder(newest) >= position);
+        while (log.readTo !== '' && !isWaiting()) {
           const next = await log.parts.next();
           if (next.done === true) {
             log.readTo = '';
             return;
           }
-          const { entries, skippedTo } = next.value;
+          const { entries, searched } = next.value;
           const last = entries.at(-1);
-          cost += skippedTo === undefined ? readCost(entries) : skipCost;
-          log.left = entries;
-          if (skippedTo !== undefined) log.readTo = `${skippedTo} ~`;
+          log.left.push(...entries);
+          cost += searched === undefined ? readCost(entries) : searchCost(searched.bytes);
+          if (searched !== undefined) log.readTo = `${searched.oldest} ~`;
           else if (last !== undefined) log.readTo = auditOrder(last);
-          if (skippedTo !== undefined) return;
+          if (searched !== undefined || entries.length > 0) return;
         }
       }),
     );
     // The log whose part ends first may have the next entry in an unread part.
-    position = logs.reduce((latest, { left, readTo }) => {
-      const last = left.at(-1);
-      const to = last === undefined ? readTo : auditOrder(last);
-      return to < latest ? latest : to;
-    }, '');
-    if (position === '') return;
+    position = logs.reduce((latest, { readTo }) => (readTo < latest ? latest : readTo), '');
+    const isWhole = position === '' && logs.every(({ left }) => left.length === 0);
+    if (isWhole) return;
     const run = logs.flatMap((log) => {
       const ready = log.left.filter((entry) => auditOrder(entry) >= position);
       log.left = log.left.slice(ready.length);
@@ -137,19 +138,21 @@ async function* auditEntries(
   }
 }
 
-/** Cost of a part that is not parsed. */
-const skipCost = 50;
+/** Cost of a part whose text was searched, as that of reading its entries: most of it is the transport from the bus. */
+const searchCost = (bytes: number): number => Math.max(50, Math.round(bytes / bytesOfEntry));
+const bytesOfEntry = 550;
 
-/** A check of the JSON of many entries: it is false if none of them can match. Undefined if every part may have matches. Pure. */
-function textFilter({ action, actor, domain, jobId, requestId }: AuditFilter): ((text: Buffer) => boolean) | undefined {
+/** Texts that the JSON of each match has, the rarest first; undefined if there are none. Pure. */
+function textsOf({ action, actor, domain, jobId, requestId }: AuditFilter): string[] | undefined {
   const field = (name: string, value: string | undefined): string[] =>
     value === undefined ? [] : [`"${name}":${JSON.stringify(value)}`];
   const isWhole = action?.includes('.') === true;
-  const needed = [
+  const texts = [
+    ...[...field('requestId', requestId), ...field('jobId', jobId), ...field('id', actor)],
     ...(action === undefined || isWhole ? field('action', action) : [`"action":"${action}.`]),
-    ...[...field('id', actor), ...field('domain', domain), ...field('jobId', jobId), ...field('requestId', requestId)],
+    ...field('domain', domain),
   ];
-  return needed.length === 0 ? undefined : (text) => needed.every((each) => text.includes(each));
+  return texts.length === 0 ? undefined : texts;
 }
 
 /** Link records contain the address itself while it is kept. All other entries are found by its hash. */

@@ -173,7 +173,7 @@ export function natsDocumentStore<T>(
       if (entry === undefined) return undefined;
       const { value, revision } = entry;
       const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-      return { key, revision, text, parse: () => parse(full, value, revision) };
+      return { key, revision, text, parse: (shorter = text) => parse(full, shorter, revision) };
     },
 
     async put(key, document, options = {}) {
