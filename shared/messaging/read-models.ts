@@ -61,7 +61,7 @@ export type BucketMark = {
 export type StoredDocument<T> = { key: string; document: T; revision: number };
 
 /** `text`: JSON in UTF-8, as `JSON.stringify` writes it. `parse` reads it, or a text that has fewer entries, and throws `UnreadableDocument`. */
-export type StoredText<T> = { key: string; revision: number; text: Buffer; parse(text?: Buffer): T };
+type StoredText<T> = { key: string; revision: number; text: Buffer; parse(text?: Buffer): T };
 
 /** One of many documents that are read together. An unreadable one does not block the others. */
 export type ReadDocument<T> = { key: string; revision: number } & ({ document: T } | { problem: string });

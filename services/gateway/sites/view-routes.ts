@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import {
-  readersQuerySchema,
   readersSchema,
   searchesQuerySchema,
   searchesSchema,
@@ -88,7 +87,7 @@ export const viewRoutes = [
         'Returns page views and searches of a site by day, with its most viewed pages and most frequent searches.',
       key: 'admin',
       params,
-      query: readersQuerySchema,
+      query: searchesQuerySchema,
       answer: readersSchema,
     },
     async (context, { principal: { organization }, domain: { slug }, query: { limit = usualLimit, ...range } }) => {

@@ -48,7 +48,7 @@ const limit = z.coerce.number().int().min(1).max(1_000).optional();
 
 /** Query of `GET /v1/domains/{domain}/views`. */
 export const viewsQuerySchema = z.object({ ...range, by: z.enum(orders).optional(), limit });
-/** Query of `GET /v1/domains/{domain}/searches`. */
+/** Query of `GET /v1/domains/{domain}/searches`, and of `GET /v1/domains/{domain}/readers`. */
 export const searchesQuerySchema = z.object({ ...range, limit });
 
 const sum = z.int().min(0);
@@ -84,9 +84,6 @@ export const searchesSchema = z
   .meta({ title: 'Searches' });
 
 export type Searches = z.infer<typeof searchesSchema>;
-
-/** Query of `GET /v1/domains/{domain}/readers`. */
-export const readersQuerySchema = searchesQuerySchema;
 
 /** Answer of `GET /v1/domains/{domain}/readers`. */
 export const readersSchema = z
