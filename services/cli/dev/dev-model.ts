@@ -4,6 +4,7 @@ import type { PageFeed } from '#shared/docs/render/closing-part.ts';
 import { fromProjectChildLimits } from '#shared/docs/sandbox/child-messages.ts';
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
 import { ChildDied, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
+import { withSnapshotSoon } from '#shared/docs/sandbox/child-snapshot.ts';
 import { answerer } from '#shared/docs/sandbox/child-request.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { PageToRender, SearchPlan, SiteAnswer, SiteReading, SiteRequest } from './site-questions.ts';
@@ -24,6 +25,8 @@ export type DevModel = {
 /** The frame of pages is written by the code that parses them, which has native parts. */
 const siteChild = { entry: new URL('./site-child.ts', import.meta.url), addons: true };
 const deadlineMs = 60_000;
+/** Without a snapshot the children only start later. */
+export const quiet = { info() {}, warn() {} };
 /** The longest time that a timer can have: the child keeps the model, so it never ends because it is idle. */
 const never = 2 ** 31 - 1;
 const memoryLimitMb = 768;
@@ -36,9 +39,10 @@ const question = z.array(z.object({ path: z.string(), maxBytes: z.number() }));
  * Starts the child. A project that it cannot read within its deadline or memory is an invalid one, with the reason; the child then starts again with
  * the files of the next change.
  */
-export function devModel(files: ProjectFiles): DevModel {
+export async function devModel(files: ProjectFiles, signal: AbortSignal): Promise<DevModel> {
+  const program = await withSnapshotSoon(siteChild, quiet, signal);
   const pool = childPool({
-    ...siteChild,
+    ...program,
     limits: fromProjectChildLimits,
     ...{ slots: 1, warmSpares: 0, parked: 1, idleAfterMs: never, requestsPerChild: Infinity, memoryLimitMb },
   });

@@ -10,6 +10,7 @@ import { withSnapshotSoon } from '#shared/docs/sandbox/child-snapshot.ts';
 import { requireNativeParser } from '#shared/docs/sandbox/native-code.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
+import { quiet } from './dev-model.ts';
 import type { PageToRender } from './site-questions.ts';
 
 /** A rendered page. `key` is the digest of everything that a browser shows of it. */
@@ -44,14 +45,16 @@ const keptBytes = 48 * 1024 * 1024;
 /** Texts of snippets and of parts of API descriptions are read again for each rendering: the file may have changed since the model was made. */
 const readsAtOnce = 8;
 
-export async function devPages({ read }: Pick<ProjectFiles, 'read'>): Promise<DevPages> {
+export async function devPages({ read }: Pick<ProjectFiles, 'read'>, signal: AbortSignal): Promise<DevPages> {
   requireNativeParser();
-  const stopping = new AbortController();
-  const program = await withSnapshotSoon(renderChild, { info() {}, warn() {} }, stopping.signal);
+  const program = await withSnapshotSoon(renderChild, quiet, signal);
   const slots = Math.max(1, Math.min(2, availableParallelism()));
   const pool = childPool({ ...program, slots, warmSpares: 1, idleAfterMs: 2 ** 31 - 1 });
   const freshPool = () => childPool({ ...program, slots: 1, warmSpares: 0 });
   const context = { pool, freshPool, pageDeadlineMs };
+  // The first child starts while the project is read.
+  const first = { kind: 'isolated-file', path: 'first.svg', source: undefined } as const;
+  runChild(pool, first, { deadlineMs: pageDeadlineMs, affinity: organization, signal: never }).catch(() => undefined);
   const underWay = new Map<string, Promise<DevPage>>();
   /** Files that only one page uses, by path. */
   const ofPages = new Map<string, string>();
@@ -126,9 +129,6 @@ export async function devPages({ read }: Pick<ProjectFiles, 'read'>): Promise<De
       );
       return files[0]?.body;
     },
-    async close() {
-      stopping.abort();
-      await pool.close();
-    },
+    close: () => pool.close(),
   };
 }

@@ -53,8 +53,8 @@ export async function devSite(
   extra?: ReadonlyMap<string, Uint8Array>,
 ): Promise<DevSite> {
   const files = await devFiles(folder, extra);
-  const model = devModel(files);
-  const pages = await devPages(files);
+  const stopping = new AbortController();
+  const [model, pages] = await Promise.all([devModel(files, stopping.signal), devPages(files, stopping.signal)]);
   const closing = closingFiles();
   const search = devSearch(model, pages);
   let reading = await readOr(noReading, () => model.load());
@@ -250,7 +250,10 @@ export async function devSite(
     },
     problems: () => projectProblems(),
     pageCount: () => reading.pages,
-    close: async () => void (await Promise.all([model.close(), pages.close()])),
+    async close() {
+      stopping.abort();
+      await Promise.all([model.close(), pages.close()]);
+    },
   };
 }
 
