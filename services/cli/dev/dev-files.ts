@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { type Stats, readFileSync } from 'node:fs';
+import { type Stats, readFileSync, statSync } from 'node:fs';
 import { lstat, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ProjectFile, ProjectFiles } from '#shared/docs/project/project-files.ts';
+import { isSource, type ProjectFile, type ProjectFiles } from '#shared/docs/project/project-files.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { filesBelow, isPacked, projectFilesIn } from '../folder-project.ts';
@@ -12,16 +12,23 @@ export type FilesChange = { changed: ProjectFile[]; gone: ProjectFile[] };
 
 /** The files of a docs project in a folder, kept up to date. */
 export type DevFiles = ProjectFiles & {
-  has(path: string): boolean;
+  /** The bytes of small pages and snippets as they were read at the start; empty from the second call on. */
+  takeRead(): ReadFiles;
   /** Checks these files and folders again. Names are relative to the folder of the project. */
   look(paths: Iterable<string>): Promise<FilesChange>;
   /** Checks all files, and reads those with another size, time or identity. For file systems without events. */
   lookAtAll(): Promise<FilesChange>;
 };
 
+/** Bytes of several files, one after the other. */
+export type ReadFiles = { paths: string[]; lengths: number[]; bytes: Uint8Array };
+
 /** The last look at a file. A file with the same facts is not read again. */
 type Seen = ProjectFile & { facts: string };
 
+/** Limits of the bytes that are kept from the start until the project is read: of one file, and of all. */
+const mostKeptOfFile = 256 * 1024;
+const mostKept = 64 * 1024 * 1024;
 const readsAtOnce = 16;
 /** Time after which a file that became empty is read again: many programs empty a file before they write it. */
 const emptyForMs = 25;
@@ -29,9 +36,16 @@ const emptyForMs = 25;
 /** Opens the files of a project. `extra`: files that are not in the folder, such as fetched API descriptions. Throws as `projectFilesIn`. */
 export async function devFiles(folder: string, extra: ReadonlyMap<string, Uint8Array> = new Map()): Promise<DevFiles> {
   const seen = new Map<string, Seen>();
+  const kept = new Map<string, Uint8Array>();
+  let keptBytes = 0;
   for (const path of await projectFilesIn(folder)) {
-    const file = seeNow(folder, path);
-    if (file !== undefined) seen.set(path, file);
+    const found = seeNow(folder, path);
+    if (found === undefined) continue;
+    seen.set(path, found.file);
+    const { length } = found.bytes;
+    if (!isSource(path) || length > mostKeptOfFile || keptBytes + length > mostKept) continue;
+    kept.set(path, found.bytes);
+    keptBytes += length;
   }
   for (const [path, bytes] of extra) seen.set(path, { path, ...digestOf(bytes), facts: 'extra' });
   const isExtra = (path: string): boolean => extra.has(path);
@@ -84,7 +98,12 @@ export async function devFiles(folder: string, extra: ReadonlyMap<string, Uint8A
     get files() {
       return [...seen.values()].map(entryOf);
     },
-    has: (path) => seen.has(path),
+    takeRead() {
+      const all = [...kept];
+      kept.clear();
+      const bytes = Buffer.concat(all.map(([, part]) => part));
+      return { paths: all.map(([path]) => path), lengths: all.map(([, { length }]) => length), bytes };
+    },
     async read(path, maxBytes) {
       const bytes = extra.get(path) ?? (await readFile(join(folder, path)));
       return bytes.subarray(0, maxBytes);
@@ -112,10 +131,11 @@ export async function devFiles(folder: string, extra: ReadonlyMap<string, Uint8A
  * Reads a file for its digest at the start, when there is nothing else to do: one system call after the other takes half the time of a queue of reads.
  * Undefined if it vanished or cannot be read.
  */
-function seeNow(folder: string, path: string): Seen | undefined {
+function seeNow(folder: string, path: string): { file: Seen; bytes: Uint8Array } | undefined {
   try {
+    const facts = factsOf(statSync(join(folder, path)));
     const bytes = readFileSync(join(folder, path));
-    return { path, ...digestOf(bytes), facts: '' };
+    return { file: { path, ...digestOf(bytes), facts }, bytes };
   } catch {
     return undefined;
   }

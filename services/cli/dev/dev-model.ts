@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ProjectFile, ProjectFiles } from '#shared/docs/project/project-files.ts';
+import type { ProjectFile } from '#shared/docs/project/project-files.ts';
 import type { PageFeed } from '#shared/docs/render/closing-part.ts';
 import { fromProjectChildLimits } from '#shared/docs/sandbox/child-messages.ts';
 import { childPool } from '#shared/docs/sandbox/child-pool.ts';
@@ -7,6 +7,7 @@ import { ChildDied, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { withSnapshotSoon } from '#shared/docs/sandbox/child-snapshot.ts';
 import { answerer } from '#shared/docs/sandbox/child-request.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
+import type { DevFiles } from './dev-files.ts';
 import type { PageToRender, SearchPlan, SiteAnswer, SiteReading, SiteRequest } from './site-questions.ts';
 
 /** The model of the site, in a child process that is started again if it dies. */
@@ -39,7 +40,7 @@ const question = z.array(z.object({ path: z.string(), maxBytes: z.number() }));
  * Starts the child. A project that it cannot read within its deadline or memory is an invalid one, with the reason; the child then starts again with
  * the files of the next change.
  */
-export async function devModel(files: ProjectFiles, signal: AbortSignal): Promise<DevModel> {
+export async function devModel(files: DevFiles, signal: AbortSignal): Promise<DevModel> {
   const program = await withSnapshotSoon(siteChild, quiet, signal);
   const pool = childPool({
     ...program,
@@ -66,7 +67,7 @@ export async function devModel(files: ProjectFiles, signal: AbortSignal): Promis
     }
   }
   async function load(): Promise<SiteReading> {
-    const reading = await run<SiteReading>({ kind: 'load', files: files.files });
+    const reading = await run<SiteReading>({ kind: 'load', files: files.files, read: files.takeRead() });
     isLoaded = true;
     return reading;
   }

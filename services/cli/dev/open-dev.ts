@@ -20,30 +20,36 @@ export type OpenDev = { site: DevSite; server: DevServer; close(): Promise<void>
 export async function openDev(folder: string, options: OpenDevOptions): Promise<OpenDev> {
   const { pollMs, extra, onChange, onError, onLost = () => undefined } = options;
   const tabs = devTabs();
-  const site = await devSite(folder, tabs.all, extra);
-  // Files that change while the project is read for the first time are found by the first look.
+  let site: DevSite | undefined;
+  /** Names of files that changed while the project is read for the first time; undefined in it for any file. */
+  const early: (readonly string[] | undefined)[] = [];
   const change = (paths: readonly string[] | undefined): void => {
-    const follow = async (): Promise<void> => {
-      const done = await site.change(paths);
+    if (site === undefined) {
+      early.push(paths);
+      return;
+    }
+    const follow = async (to: DevSite): Promise<void> => {
+      const done = await to.change(paths);
       if (done !== undefined) onChange?.(done);
     };
-    follow().catch(onError);
+    follow(site).catch(onError);
   };
   const watch = await watchFolder(folder, { pollMs, onLost, onChange: change });
   try {
-    const server = await devServer(site, tabs, options);
-    change(undefined);
+    const made = (site = await devSite(folder, tabs.all, extra));
+    const server = await devServer(made, tabs, options);
+    for (const paths of early.splice(0)) change(paths);
     return {
-      site,
+      site: made,
       server,
       async close() {
         await watch.close();
         await server.close();
-        await site.close();
+        await made.close();
       },
     };
   } catch (error) {
-    await Promise.all([watch.close(), site.close()]);
+    await Promise.all([watch.close(), site?.close()]);
     throw error;
   }
 }

@@ -1,13 +1,14 @@
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { ProjectFile } from '#shared/docs/project/project-files.ts';
 import type { SiteSettings } from '#shared/docs/project/site-model.ts';
+import type { ReadFiles } from './dev-files.ts';
 import type { PageFeed } from '#shared/docs/render/closing-part.ts';
 import type { PageSlice } from '#shared/docs/render/page-slice.ts';
 
 /** Requests to the child that holds the model of a site (`site-child.ts`). They are JSON and byte arrays. */
 export type SiteRequest =
-  /** Reads a whole project. */
-  | { kind: 'load'; files: readonly ProjectFile[] }
+  /** Reads a whole project. `read`: bytes of some of its files, so that the child need not ask for them. */
+  | { kind: 'load'; files: readonly ProjectFile[]; read: ReadFiles }
   /** Reads the project again after files were added, changed or removed. */
   | { kind: 'change'; files: readonly ProjectFile[]; gone: readonly string[] }
   /** Finds the answer to a request of a browser. `target`: path and query. */
