@@ -33,6 +33,7 @@ import {
   roleIn,
   type Session,
 } from './sessions.ts';
+import { confirmation, sure } from './pieces/confirmation.ts';
 import { plainPage, shellPage } from './shell.ts';
 import { signInRoutes } from './sign-in.ts';
 
@@ -336,6 +337,14 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
           code: 'invalid_request',
           fields: parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message })),
         }),
+      );
+    if (route.asks !== undefined && fields[sure] !== 'yes')
+      return await show(
+        confirmation(visit, route.asks(visit.params, parsed.data), fields),
+        visit,
+        session,
+        request,
+        reply,
       );
     try {
       const outcome = await route.act(visit, parsed.data);

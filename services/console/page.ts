@@ -79,8 +79,13 @@ export const page = <P extends z.ZodObject = z.ZodObject<{}>, Q extends z.ZodObj
 /** The outcome of a form: the path of another page with a sentence about the change, or a page that is shown only now, such as one with a secret. */
 export type Outcome = { to: string; said?: string } | View;
 
+/** The question of a form that is asked once more before it acts. */
+export type Question = { title: string; sentence: string; button: string };
+
 export type ConsoleForm = Place & {
   kind: 'form';
+  /** Asked on a page of its own, unless a script has asked already: see `formButton`. */
+  asks?(params: Readonly<Record<string, string>>, fields: unknown): Question;
   params: z.ZodObject;
   fields: z.ZodType;
   page: ConsolePage;
@@ -92,7 +97,12 @@ export type ConsoleForm = Place & {
  * `page` is at the path of the form or above it, and gets the same parameters.
  */
 export const form = <F extends z.ZodType, P extends z.ZodObject = z.ZodObject<{}>>(
-  declaration: Place & { params?: P; fields: F; page: ConsolePage },
+  declaration: Place & {
+    params?: P;
+    fields: F;
+    page: ConsolePage;
+    asks?: (params: z.output<P>, fields: z.output<F>) => Question;
+  },
   act: (visit: Visit<z.output<P>>, fields: z.output<F>) => Promise<Outcome>,
 ): ConsoleForm => ({ kind: 'form', ...declaration, params: declaration.params ?? z.object({}), act }) as ConsoleForm;
 

@@ -86,6 +86,9 @@ document.addEventListener(
     if (question !== undefined && !window.confirm(question)) {
       event.preventDefault();
       event.stopImmediatePropagation();
+    } else if (question !== undefined && event.target.elements.sure === undefined) {
+      const sure = Object.assign(document.createElement('input'), { type: 'hidden', name: 'sure', value: 'yes' });
+      event.target.append(sure);
     }
   },
   true,

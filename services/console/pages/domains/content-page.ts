@@ -109,6 +109,11 @@ export const promoteContent = form(
     params: contentParams,
     fields: z.object({}),
     page: contentPage,
+    asks: ({ domain, contentVersion }) => ({
+      title: `Make ${contentVersion.slice(3, 11)} the latest`,
+      sentence: `Exports of ${domain} and its live site use this content then. The content that is the latest now stays.`,
+      button: 'Make it the latest',
+    }),
   },
   async ({ ask, base, params: { domain, contentVersion } }) => {
     await ask({ method: 'POST', path: `/v1/domains/${domain}/content/${contentVersion}/promote` }, contentListSchema);

@@ -286,6 +286,11 @@ export const rollBack = form(
     params: domainParams,
     fields: z.object({ deployment: z.coerce.number().int().min(1) }),
     page: domainPage,
+    asks: ({ domain }, { deployment }) => ({
+      title: `Roll back ${domain}`,
+      sentence: `Readers see deployment ${deployment} again, at once. The next publication is deployed as before.`,
+      button: 'Roll back',
+    }),
   },
   async ({ ask, base, params: { domain } }, { deployment }) => {
     const path = `/v1/domains/${domain}/deployments/${deployment}/rollback` as const;

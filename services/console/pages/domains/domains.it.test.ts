@@ -201,7 +201,17 @@ test('a domain shows what the interface says about its deployments and contents'
 
 test('a rollback and a deployment again are asked for, and shown live until they end', async () => {
   const visitor = await site.signedIn(acme.adminKey);
-  const rolled = await visitor.send('/o/acme/domains/docs/rollback', { deployment: '1' });
+  const before = (await request('GET', '/v1/domains/docs/deployments')).deployments.length;
+  const asked = await visitor.send('/o/acme/domains/docs/rollback', { deployment: '1' });
+  expect([asked.status, (await request('GET', '/v1/domains/docs/deployments')).deployments.length]).toEqual([
+    200,
+    before,
+  ]);
+  expect(asked.html).toContain('Readers see deployment 1 again, at once.');
+  expect(asked.html).toContain('<input type="hidden" name="deployment" value="1">');
+  expect(asked.html).toContain('<input type="hidden" name="sure" value="yes">');
+  expect(asked.html).toContain('href="/o/acme/domains/docs">Back</a>');
+  const rolled = await visitor.send('/o/acme/domains/docs/rollback', { deployment: '1', sure: 'yes' });
   expect((await visitor.get(rolled.location ?? '')).html).toContain('Readers see deployment 1 again');
   await gateway.bus.projected();
   await visitor.send('/o/acme/domains/docs/deployments');
@@ -287,9 +297,10 @@ test('a content is promoted, loses its label and is deleted, once its name is ty
   const wrong = await visitor.send(`${base}/unlabel`, { label: 'v1', confirm: 'v2' });
   expect((await visitor.get(wrong.location ?? '')).html).toContain('Nothing was removed');
   await visitor.send(`${base}/unlabel`, { label: 'v1', confirm: 'v1' });
-  await visitor.send(`${base}/promote`);
+  expect((await visitor.send(`${base}/promote`)).html).toContain('use this content then');
+  await visitor.send(`${base}/promote`, { sure: 'yes' });
   expect((await visitor.get(base)).html).toContain('because it is the latest');
-  await visitor.send(`/o/acme/domains/docs/content/${versions[1]}/promote`);
+  await visitor.send(`/o/acme/domains/docs/content/${versions[1]}/promote`, { sure: 'yes' });
   const kept = await visitor.send(`${base}/delete`, { confirm: 'docs' });
   expect((await visitor.get(kept.location ?? '')).html).toContain('Nothing was deleted');
   const deleted = await visitor.send(`${base}/delete`, { confirm: versions[0].slice(3, 11) });
