@@ -37,6 +37,7 @@ const filesOfEveryBundle = [
   'llms.txt',
   'robots.txt',
   'sitemap.xml',
+  'skill.md',
 ];
 
 /** The path without its hashes, which depend on the content. */

@@ -30,7 +30,7 @@ export function bundledFiles<Page extends { path: string }, File extends { path:
 }
 
 /** Generated for every bundle, unless the project has a file of that name. */
-const generated = ['robots.txt', 'sitemap.xml', 'llms.txt', 'llms-full.txt', 'index.html'];
+const generated = ['robots.txt', 'sitemap.xml', 'llms.txt', 'llms-full.txt', 'skill.md', 'index.html'];
 
 /** Does the same as `bundledFiles` at publication, and reports left-out files to the author. */
 export function reportedFiles<Page extends { path: string; file: string }, File extends { path: string }>(

@@ -2,6 +2,7 @@ import type { PageEntry, SiteModel, SiteSettings } from '#shared/docs/project/si
 import { encodePath, pageAddress, siteBase } from '../bundle-paths.ts';
 import { escapeHtml } from '../html.ts';
 import type { SiteIndex } from '../site-index.ts';
+import { skillText } from './skill-file.ts';
 
 const maxCharacters = 100_000;
 const mostDescriptionCharacters = 300;
@@ -43,6 +44,17 @@ export function llmsText(index: SiteIndex): string {
     lines.push(line);
   }
   return `${head}${lines.join('\n')}\n\n${pages.length - lines.length} more pages are in sitemap.xml.\n${tail}\n`;
+}
+
+/** `skill.md`: the same pages by the parts of the navigation, for agents. The bundle does not know if its host answers them. */
+export function skillOfSite(index: SiteIndex): string {
+  const { settings } = index.model;
+  const pages = listedPages(index);
+  const parts = Map.groupBy(pages, ({ path }) => index.places.get(path)?.groups.at(-1)?.title ?? '');
+  return skillText({
+    ...{ name: settings.name, description: settings.description, address: siteBase(settings) ?? '', hasMcp: false },
+    parts: [...parts].map(([title, some]) => ({ title, pages: some })),
+  });
 }
 
 /** Pages of the first page's language and version, in the order of the navigation, which is the order of `places`. */

@@ -25,7 +25,7 @@ import { type SiteSlice, siteSlice } from '../segment-keys.ts';
 import { siteRedirects, withWildcards } from '../redirects.ts';
 import { namesOfSite, indexSite, resolveTarget, type SiteIndex } from '../site-index.ts';
 import { assistantSheet, notFoundScript, siteScripts, textsScript, themeSheet } from './browser-files.ts';
-import { isListed, llmsText, robotsText, sitemapXml } from './crawler-files.ts';
+import { isListed, llmsText, robotsText, sitemapXml, skillOfSite } from './crawler-files.ts';
 import { backdropCss } from './backdrop-css.ts';
 import { fontCss } from './font-css.ts';
 import type { SidebarEntry, SidebarFile, SidebarIcon } from './page-globals.ts';
@@ -68,6 +68,7 @@ function filesOf(slice: SiteSlice, model: SiteModel): RenderedFile[] {
     ['robots.txt', () => robotsText(settings)],
     ['sitemap.xml', () => sitemapXml(index)],
     ['llms.txt', () => llmsText(index)],
+    ['skill.md', () => skillOfSite(index)],
   ];
   for (const [path, make] of generated) if (names.take(path) === undefined) files.set(path, make());
   for (const [path, text] of redirectPages(index, names)) files.set(path, text);

@@ -21,6 +21,7 @@ const longestDescription = 160;
 export function skillName(name: string): string {
   const words = name
     .normalize('NFKD')
+    .replaceAll(/\p{M}+/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-+|-+$/g, '')
@@ -58,6 +59,7 @@ export function skillText(source: SkillSource): string {
     '- Say where an answer comes from. If the documentation does not have it, say so.',
     '',
     '## Pages',
+    '',
     '',
   ].join('\n');
   const lines: string[] = [];
