@@ -33,6 +33,8 @@ export async function answerMcp(
 /** Answers a client of a revision before 2026-07-28. */
 async function answerEarlier(request: Request, server: McpServer, onError: (error: Error) => void): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  // A transport has this property instead of events.
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener
   transport.onerror = onError;
   await server.connect(transport);
   try {

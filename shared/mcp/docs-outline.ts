@@ -15,7 +15,7 @@ export type DocsOutline = {
   skills: readonly OutlineSkill[];
 };
 
-export type OutlinePage = Pick<PageEntry, 'path' | 'title' | 'description' | 'language' | 'version'> & {
+type OutlinePage = Pick<PageEntry, 'path' | 'title' | 'description' | 'language' | 'version'> & {
   /** Only readers of one of these groups may see it; empty for everyone. */
   groups: readonly string[];
 };

@@ -14,7 +14,7 @@ const mostCompletions = 100;
 const markdownType = 'text/markdown';
 const promptName = 'answer_from_docs';
 
-export const uriOfPage = (path: string): string => pagePrefix + path.split('/').map(encodeURIComponent).join('/');
+const uriOfPage = (path: string): string => pagePrefix + path.split('/').map(encodeURIComponent).join('/');
 const uriOfSkill = (name: string): string => skillPrefix + encodeURIComponent(name);
 
 /** Adds pages and skills as resources, the prompt, and completions of paths, names and versions. */

@@ -22,7 +22,7 @@ export type DocsSource = {
   onFailure(error: unknown): void;
 };
 
-export type SourceQuery = {
+type SourceQuery = {
   query: string;
   pageSize: number;
   version?: string | undefined;
@@ -30,7 +30,7 @@ export type SourceQuery = {
 };
 
 /** A found passage. `url`: address within the site, such as `/guides/x#install`. */
-export type SourcePassage = {
+type SourcePassage = {
   path: string;
   url: string;
   title: string;
@@ -42,7 +42,7 @@ export type SourcePassage = {
   version?: string | undefined;
 };
 
-export type SourceLineSearch = {
+type SourceLineSearch = {
   pattern: string;
   isExpression: boolean;
   isCaseSensitive: boolean;
@@ -52,7 +52,7 @@ export type SourceLineSearch = {
   around: number;
 };
 
-export type AgentFeedback = { path?: string | undefined; rating?: 'up' | 'down' | undefined; message: string };
+type AgentFeedback = { path?: string | undefined; rating?: 'up' | 'down' | undefined; message: string };
 
 /** A call of a tool. `search`: the words that were searched for. */
 export type AgentCall = { tool: string; search?: { query: string; isEmpty: boolean } | undefined };

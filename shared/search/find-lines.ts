@@ -3,7 +3,7 @@ import type { SearchIndex, SearchScope } from './search-index.ts';
 import type { LinePattern } from './line-pattern.ts';
 
 /** A line with the pattern, numbered from 1, and lines around it. Long lines are cut. */
-export type FoundLine = { line: number; text: string; before: string[]; after: string[] };
+type FoundLine = { line: number; text: string; before: string[]; after: string[] };
 
 export type FoundLines = {
   /** Pages with the pattern, sorted by the bytes of their paths. `more`: number of further lines of the page with the pattern. */

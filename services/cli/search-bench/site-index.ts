@@ -128,7 +128,7 @@ export async function openProjectSite(project: ProjectFiles): Promise<{
   };
 }
 
-export async function withPool<T>(pool: ChildPool, work: (pool: ChildPool) => Promise<T>): Promise<T> {
+async function withPool<T>(pool: ChildPool, work: (pool: ChildPool) => Promise<T>): Promise<T> {
   try {
     return await work(pool);
   } finally {

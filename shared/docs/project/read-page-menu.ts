@@ -11,7 +11,7 @@ export type PageMenuItem =
   | { kind: 'link'; title: string; description?: string; icon?: string; href: string };
 
 /** The use of the site's endpoint for agents: its address or the command that adds it is copied, or an editor adds it. */
-export type McpClient = 'address' | 'command' | 'cursor' | 'vscode';
+type McpClient = 'address' | 'command' | 'cursor' | 'vscode';
 
 export type PageMenu = { place: 'header' | 'toc'; items: PageMenuItem[] };
 
