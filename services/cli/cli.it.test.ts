@@ -72,6 +72,36 @@ test('check says what publication would say, without a server', async () => {
   expect((await runCommand(['check', folder, '--formats'])).code).toBe(2);
 });
 
+test('check --fix repairs a project at once, and --since names what a change brought', async () => {
+  const folder = newFolder();
+  const docs = { name: 'A', theme: 'mint', colors: { primary: '#112233' }, navigation: { pages: ['index', 'old'] } };
+  await writeFile(join(folder, 'docs.json'), JSON.stringify(docs));
+  await writeFile(join(folder, 'index.mdx'), '---\ntitle: A\n---\n\nSee [the old page](/old) and [none](/none).\n');
+  await writeFile(join(folder, 'old.mdx'), '---\ntitle: Old\n---\n\nWords.\n');
+  const git = (...args: string[]) =>
+    spawnSync('git', ['-C', folder, '-c', 'user.name=A', '-c', 'user.email=a@example.com', ...args]);
+  git('init', '-q');
+  git('add', '-A');
+  expect(git('commit', '-qm', 'x').status).toBe(0);
+  git('mv', 'old.mdx', 'new.mdx');
+  await writeFile(
+    join(folder, 'docs.json'),
+    JSON.stringify({ ...docs, navigation: { pages: ['index', 'new'] } }, null, 2),
+  );
+  const brought = await runCommand(['check', folder, '--since', 'HEAD', '--format', 'github']);
+  expect(brought.stdout).toMatch(/^::warning file=docs\.json,title=page-moved::/m);
+  expect(brought.stdout).toMatch(/^::warning file=index\.mdx,line=5,col=5,title=broken-link::.*"\/old"/m);
+  expect(brought.stdout).not.toContain('"/none"');
+  const fixed = await runCommand(['check', folder, '--since', 'HEAD', '--fix', '--json']);
+  expect(valueOf(fixed)).toMatchObject({ diagnostics: [], fixed: { 'docs.json': 1, 'index.mdx': 1 } });
+  const text = await readFile(join(folder, 'index.mdx'), 'utf8');
+  expect(text).toContain('[the old page](/new) and [none](/none)');
+  expect(await readFile(join(folder, 'docs.json'), 'utf8')).toContain('"source": "/old", "destination": "/new"');
+  const again = await runCommand(['check', folder, '--since', 'HEAD', '--fix', '--json']);
+  expect(valueOf(again)).toMatchObject({ diagnostics: [], fixed: {} });
+  expect(await readFile(join(folder, 'index.mdx'), 'utf8')).toBe(text);
+});
+
 test('bench search measures a folder without a server, with its own questions or with given ones', {
   timeout: 2 * minuteMs,
 }, async () => {

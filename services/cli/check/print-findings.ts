@@ -6,7 +6,7 @@ import { noPaint, type Paint } from '../terminal.ts';
 const severityStyles = { error: 'red', warning: 'yellow', info: 'blue' } as const;
 
 /** The text of a file of the project, or undefined if it cannot be shown. */
-export type TextOf = (file: string) => string | undefined;
+type TextOf = (file: string) => string | undefined;
 
 export type PrintOptions = { textOf?: TextOf; paint?: Paint; columns?: number };
 

@@ -97,6 +97,9 @@ type Check = {
   fixed: ReadonlyMap<string, number>;
 };
 
+/** Limit of rounds of repairs. Two are usually enough. */
+const mostRounds = 5;
+
 async function checkProject(folder: string, options: CheckOptions, checker: FolderChecker): Promise<Check> {
   const remote = await remoteOf(folder, options);
   const earlier =
@@ -131,14 +134,17 @@ async function checkProject(folder: string, options: CheckOptions, checker: Fold
       };
     };
     let { check, found } = await checkNow();
-    let fixed: ReadonlyMap<string, number> = new Map();
-    if (options.fix) {
+    const fixed = new Map<string, number>();
+    // A repair may make another one possible: links to a renamed page lead through the redirect that was added for it.
+    for (let round = 1; options.fix && round <= mostRounds; round += 1) {
       const repairs = found.flatMap(({ repair }) => repair ?? []);
       const { applyRepairs } = await import('../check/apply-repairs.ts');
-      fixed = await applyRepairs(folder, repairs).catch((error: unknown) => {
+      const made = await applyRepairs(folder, repairs).catch((error: unknown) => {
         throw new Error(`A file cannot be repaired: ${messageOf(error)}`, { cause: error });
       });
-      if (fixed.size > 0) ({ check, found } = await checkNow());
+      for (const [file, count] of made) fixed.set(file, (fixed.get(file) ?? 0) + count);
+      if (made.size === 0) break;
+      ({ check, found } = await checkNow());
     }
     const leftOut = [
       ...(pages
