@@ -2,6 +2,8 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
+import type { PublicationSource } from '#shared/contracts/publication-source.ts';
+import type { FieldProblem } from '#shared/http/errors.ts';
 import type { ContentList, MissingContents, PublishedContent } from '#shared/interfaces/http/content.ts';
 import { fileListName, fileListText, type ListedFile } from '#shared/interfaces/http/listed-files.ts';
 import { isReplaced } from '#shared/docs/reference/remote-files.ts';
@@ -14,6 +16,8 @@ export type Publication = {
   domain: string;
   folder: string;
   label?: string | undefined;
+  /** The place in a repository that the folder is from. */
+  source?: PublicationSource | undefined;
   /** True: the content only gets the label, and another one stays the latest. */
   preview?: boolean;
   /** The folder if it is open already, which saves reading its files again. */
@@ -38,6 +42,24 @@ const pauseMs = 1_000;
  * server gets the whole project. Throws `NotAProject` when there is no `docs.json` or `mint.json`.
  */
 export async function publishProject(client: ApiClient, publication: Publication): Promise<PublishedContent> {
+  try {
+    return await publishOnce(client, publication);
+  } catch (error) {
+    // A server of an earlier version knows no source.
+    const isSource = ({ path }: FieldProblem): boolean => /\b(commit|branch|pullRequest)$/.test(path);
+    if (publication.source === undefined || !(error instanceof ApiFailure) || !error.fields.some(isSource)) throw error;
+    const { source: _source, ...rest } = publication;
+    return await publishOnce(client, rest);
+  }
+}
+
+const sourceQuery = ({ commit, branch, pullRequest }: PublicationSource = {}): Record<string, string | undefined> => ({
+  commit,
+  branch,
+  pullRequest: pullRequest?.toString(),
+});
+
+async function publishOnce(client: ApiClient, publication: Publication): Promise<PublishedContent> {
   let { opened } = publication;
   /** Hashes of the files that were sent when the server answered that files were still missing. */
   let tooFew: ReadonlySet<string> | undefined;
@@ -140,13 +162,13 @@ const noBytes = (): never => {
 
 const send = (
   client: ApiClient,
-  { domain, label, preview = false }: Publication,
+  { domain, label, preview = false, source }: Publication,
   method: 'PUT' | 'PATCH',
   { body }: Packed,
 ): Promise<PublishedContent> =>
   client.json<PublishedContent>(contentPath(domain), {
     method,
-    query: { version: label, ...(preview ? { preview: '1' } : {}) },
+    query: { version: label, ...(preview ? { preview: '1' } : {}), ...sourceQuery(source) },
     headers: asArchive,
     body,
   });

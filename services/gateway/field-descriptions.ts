@@ -278,6 +278,14 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'versions.latest': 'True for the latest content version.',
   'versions.searched': 'True for the one that search and assistant use.',
   'versions.publishedAt': 'Time of publication.',
+  'versions.source':
+    'The place in a repository that it was published from, if the publication named it; only for the newest 100.',
+  'PublicationSource.commit': 'The commit, 7 to 64 hex digits.',
+  'PublicationSource.branch': 'The branch.',
+  'PublicationSource.pullRequest': 'Number of the pull request or merge request.',
+  'Deployment.source':
+    'The place in a repository that the content was published from. Lists have it for the newest contents.',
+  'AuditEntry.source': 'The place in a repository that the content was published from.',
   'Diagnostic.severity': 'Weight of the finding.',
   'Diagnostic.code': 'Stable code, such as `unknown-component`.',
   'Diagnostic.message': 'The fault, and how to correct it.',
@@ -322,6 +330,12 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'MissingContents.missing': 'SHA-256 of each listed file that has to be sent.',
   'publishContent.version': 'Label that the content gets.',
   'publishContent.preview': 'True: the content only gets the label. The latest content stays.',
+  'publishContent.commit': 'The commit of the files, 7 to 64 hex digits.',
+  'publishContent.branch': 'The branch of the files.',
+  'publishContent.pullRequest': 'Number of the pull request or merge request that the files belong to.',
+  'publishChanges.commit': 'The commit of the files, 7 to 64 hex digits.',
+  'publishChanges.branch': 'The branch of the files.',
+  'publishChanges.pullRequest': 'Number of the pull request or merge request that the files belong to.',
   'publishChanges.version': 'Label that the content gets.',
   'publishChanges.preview': 'True: the content only gets the label. The latest content stays.',
 

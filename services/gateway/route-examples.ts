@@ -350,7 +350,7 @@ const examples: Readonly<Record<string, RouteExample>> = {
   listContent: { ...onDomain, answer: content },
   publishContent: {
     ...onDomain,
-    query: { version: 'v2' },
+    query: { version: 'v2', commit: '0f1e2d3c4b5a', branch: 'main' },
     answer: { contentVersion, version: 'v2', pages: 42, diagnostics: [] },
   },
   publishChanges: {

@@ -41,8 +41,9 @@ export function contentAuditEntries(commit: ContentCommit): AuditEntry[] {
     const content = { domain, contentVersion };
     switch (event.type) {
       case 'ContentPublished': {
-        const { label, pageCount, sizeBytes } = event.data;
-        const published: Said = { action: 'content.published', ...content, pageCount, sizeBytes };
+        const { label, pageCount, sizeBytes, source } = event.data;
+        const from = source === undefined ? {} : { source };
+        const published: Said = { action: 'content.published', ...content, pageCount, sizeBytes, ...from };
         return label === undefined ? [published] : [published, { action: 'content.labelled', ...content, label }];
       }
       case 'ContentPromoted':

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { contentAggregate, type ContentEvent, type ContentState } from '#shared/aggregates/content/content.ts';
 import { isKnown, publishContent } from '#shared/aggregates/content/decide.ts';
+import type { PublicationSource } from '#shared/contracts/publication-source.ts';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import type { MissingContents, PublishedContent } from '#shared/interfaces/http/content.ts';
 import { fileListName, type ListedFile } from '#shared/interfaces/http/listed-files.ts';
@@ -46,14 +47,19 @@ class ContentEnded extends Error {
 }
 
 /** `sends`: the caller sends all files of the project, or a list of them and the missing ones. */
-export type PublishOptions = { label?: string | undefined; labelOnly?: boolean; sends: 'all files' | 'changed files' };
+export type PublishOptions = {
+  label?: string | undefined;
+  labelOnly?: boolean;
+  sends: 'all files' | 'changed files';
+  source?: PublicationSource | undefined;
+};
 
 /** Takes a packed docs project and makes it the latest content of the caller's domain, or with `labelOnly` the content of the label alone. Throws the `ApiError` that the caller sees. */
 export async function publishProject(
   context: PublisherContext,
   caller: Caller,
   packed: Readable,
-  { label, labelOnly = false, sends }: PublishOptions,
+  { label, labelOnly = false, sends, source }: PublishOptions,
   signal: AbortSignal,
 ): Promise<{ answer: PublishedContent; revision: number }> {
   const { organization, domain } = caller;
@@ -78,6 +84,7 @@ export async function publishProject(
           ...content,
           ...(label === undefined ? {} : { label }),
           ...(labelOnly ? { labelOnly } : {}),
+          ...(source === undefined ? {} : { source }),
           pageCount,
           fileCount: files.length,
           sizeBytes: files.reduce((sum, file) => sum + file.sizeBytes, 0),

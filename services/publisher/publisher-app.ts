@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { deleteContent, promoteContent, removeLabel } from '#shared/aggregates/content/decide.ts';
+import { sourceIn } from '#shared/contracts/publication-source.ts';
 import { publisher } from '#shared/interfaces/internal/publisher.ts';
 import { answerCall, internalApp, type InternalServerOptions } from '#shared/interfaces/internal/internal-server.ts';
 import { readContent } from './read-content.ts';
@@ -15,8 +16,8 @@ export function publisherApp(context: PublisherContext, options: InternalServerO
     [publisher.publishPreview, 'all files', true],
     [publisher.publishPreviewChanges, 'changed files', true],
   ] as const) {
-    answerCall(app, call, async ({ caller, body, query: { label }, signal }) => {
-      const options = { label, labelOnly, sends };
+    answerCall(app, call, async ({ caller, body, query: { label, ...query }, signal }) => {
+      const options = { label, labelOnly, sends, source: sourceIn(query) };
       const { answer, revision } = await publishProject(context, caller, body, options, signal);
       return { body: answer, headers: { 'x-bindery-content-revision': revision } };
     });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { actorSchema } from './commit.ts';
 import { sha256Hex, timestamp } from './identifiers.ts';
+import { publicationSourceSchema } from './publication-source.ts';
 
 /** The logs that have audit entries. Each is folded separately into its own audit documents. */
 export const auditSources = ['exports', 'content', 'sites', 'directory', 'access'] as const;
@@ -66,6 +67,8 @@ export const auditEntrySchema = z.object({
   deployment: z.int().optional(),
   /** Plan of the organization. */
   plan: z.string().optional(),
+  /** The place in a repository that content was published from. */
+  source: publicationSourceSchema.optional(),
   pageCount: z.int().min(0).optional(),
   sizeBytes: z.int().min(0).optional(),
   /** SHA-256 of the bundle. */

@@ -1,13 +1,17 @@
 import { type Command, Option } from 'commander';
+import { sourceWords } from '#shared/contracts/publication-source.ts';
+import type { ContentChanges } from '#shared/interfaces/http/content-reading.ts';
 import type { ContentList } from '#shared/interfaces/http/content.ts';
 import type { SiteView } from '#shared/interfaces/http/sites.ts';
 import { type ApiClient, foundOrNone } from '../api-client.ts';
 import { privateAddresses, type ServerCommandOptions, withConnection } from '../command-options.ts';
+import { ciRun } from '../ci-run.ts';
 import { connect, domainOrLocal } from '../connection.ts';
 import { counted, formatNumber, printable } from '#shared/runtime/figures.ts';
 import { findingsText } from '../check/print-findings.ts';
 import { textIn } from '../check/text-in.ts';
 import { lastPublication } from '../last-publication.ts';
+import { writeSummary } from '../publication-summary.ts';
 import { publishProject } from '../publish-project.ts';
 import { createOutput, paintFor, terminalWidth, textTable } from '../terminal.ts';
 import { unreadFolder } from '../unread-folder.ts';
@@ -46,7 +50,13 @@ export function publishCommand(program: Command): void {
         fetch: options.remote,
         allowPrivate: options.privateAddresses,
       });
+      const run = ciRun(process.env);
+      const before =
+        run?.summaryFile === undefined
+          ? undefined
+          : await foundOrNone<ContentList>(client, `/v1/domains/${encodeURIComponent(domain)}/content`);
       const published = await publishProject(client, {
+        ...(run !== undefined && { source: run.source }),
         domain,
         folder,
         label: options.label,
@@ -79,8 +89,31 @@ export function publishCommand(program: Command): void {
           ...(shown === undefined || shown.address !== undefined ? [] : [`Deployment ${shown.id} is ${shown.status}.`]),
         ].join('\n'),
       );
+      if (run?.summaryFile !== undefined)
+        await writeSummary(run.summaryFile, {
+          domain,
+          contentVersion,
+          pages: publication.pages,
+          address: shown?.address,
+          isPreview: preview,
+          source: run.source,
+          diagnostics: publication.diagnostics,
+          changes: await changesSince(client, domain, contentVersion, before?.latest),
+        });
       if (options.wait && shown === undefined) output.note(await unseenNote(client, domain, options.preview));
     });
+}
+
+/** The differences to the content that was the latest before; undefined if there was none, or the server cannot compare the two. */
+async function changesSince(
+  client: ApiClient,
+  domain: string,
+  contentVersion: string,
+  from: string | undefined,
+): Promise<ContentChanges | undefined> {
+  if (from === undefined || from === contentVersion) return undefined;
+  const path = `/v1/domains/${encodeURIComponent(domain)}/content/${contentVersion}/changes`;
+  return await client.json<ContentChanges>(path, { query: { from } }).catch(() => undefined);
 }
 
 /** Says why readers do not see a publication. */
@@ -159,13 +192,14 @@ export function contentNamed({ domain, versions }: ContentList, name: string): s
 export function contentTable({ domain, versions }: ContentList): string {
   if (versions.length === 0) return `Nothing has been published to "${domain}".`;
   return textTable(
-    ['Content version', 'Published', 'Pages', 'Is', 'Labels'],
-    versions.map(({ contentVersion, publishedAt, pages, labels, latest, searched }) => [
+    ['Content version', 'Published', 'Pages', 'Is', 'Labels', 'From'],
+    versions.map(({ contentVersion, publishedAt, pages, labels, latest, searched, source }) => [
       contentVersion,
       publishedAt,
       formatNumber(pages).padStart('Pages'.length),
       [...(latest ? ['latest'] : []), ...(searched ? ['searched'] : [])].join(', '),
       printable(labels.join(', ')),
+      source === undefined ? '' : printable(sourceWords(source)),
     ]),
   );
 }

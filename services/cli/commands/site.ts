@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { sourceWords } from '#shared/contracts/publication-source.ts';
 import type { ContentList } from '#shared/interfaces/http/content.ts';
 import type { Searches, Views } from '#shared/interfaces/http/site-views.ts';
 import type { DeploymentList, DeploymentView, SiteView } from '#shared/interfaces/http/sites.ts';
@@ -218,7 +219,7 @@ export function deploymentTable(deployments: readonly DeploymentView[]): string 
       each.sizeBytes === undefined ? '' : formatBytes(each.sizeBytes),
       each.findings === undefined ? '' : findingsText(each.findings),
       `${each.cause}${each.label === undefined ? '' : ` ${printable(each.label)}`}`,
-      each.contentVersion.slice(0, 11),
+      `${each.contentVersion.slice(0, 11)}${each.source === undefined ? '' : ` (${printable(sourceWords(each.source))})`}`,
       printable(each.address ?? each.error ?? (each.canRollBack ? 'can be rolled back to' : '')),
     ]),
   );

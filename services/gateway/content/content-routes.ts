@@ -52,11 +52,12 @@ const publication = (
     },
     async (context, { principal, domain, query, body, ask }) => {
       const upload = limitedUpload(body);
-      const { version: label, preview = false } = query;
+      const { version: label, preview = false, commit, branch, pullRequest } = query;
+      const source = { commit, branch, ...(pullRequest !== undefined && { pullRequest: String(pullRequest) }) };
       const isPreview = preview && label !== undefined;
       const asked = isPreview
-        ? ask(previewCall, domain, { query: { label }, body: upload.stream })
-        : ask(call, domain, { query: { label }, body: upload.stream });
+        ? ask(previewCall, domain, { query: { label, ...source }, body: upload.stream })
+        : ask(call, domain, { query: { label, ...source }, body: upload.stream });
       const answer = await asked.catch((error: unknown) => {
         throw upload.problem() ?? error;
       });

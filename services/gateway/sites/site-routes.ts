@@ -22,6 +22,9 @@ import { linkSigner } from '#shared/interfaces/internal/link-signer.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import type { DomainEntry } from '#shared/aggregates/directory/directory.ts';
+import type { ContentState } from '#shared/aggregates/content/content.ts';
+import { contentsKey } from '#shared/interfaces/read-models.ts';
+import { askBus } from '../ask-bus.ts';
 import type { RequestOrigin } from '../audit/request-behind.ts';
 import type { Principal } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
@@ -88,7 +91,10 @@ export const siteRoutes = [
     async (context, { principal: { organization }, domain: { slug }, request, reply }) => {
       const state = await siteStateOf(context, organization, slug);
       if (!accepts(request, 'text/event-stream'))
-        return deploymentList(context.sitesBase, state, await listedDeployments(context, organization, slug));
+        return withSources(
+          deploymentList(context.sitesBase, state, await listedDeployments(context, organization, slug)),
+          await askBus(context.bus.readModels.directoryContents.get(contentsKey(organization, slug))),
+        );
       const signal = AbortSignal.any([disconnectSignal(reply.raw), context.stopping]);
       // The answer to HEAD has no body, so its client never disconnects from the stream.
       const events = request.method === 'HEAD' ? [] : deploymentEvents(context, state, signal);
@@ -274,3 +280,20 @@ const withoutLogins = (event: SitesFeedEvent): SitesFeedEvent =>
   event.event === 'site' && event.data.login !== undefined ? { event: 'gone', data: { site: event.data.site } } : event;
 
 const asText = ({ event, data }: SitesFeedEvent): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+
+/** Adds to each deployment the place in a repository that its content came from. Pure. */
+function withSources(
+  list: z.output<typeof deploymentListSchema>,
+  contents: { document: { state: ContentState } } | undefined,
+): z.output<typeof deploymentListSchema> {
+  const sources = new Map(
+    contents?.document.state.versions.map(({ contentVersion, source }) => [contentVersion, source]),
+  );
+  return {
+    ...list,
+    deployments: list.deployments.map((each) => {
+      const source = sources.get(each.contentVersion);
+      return source === undefined ? each : { ...each, source };
+    }),
+  };
+}

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Aggregate, commitSchema, type EventMetadata, eventSchema } from '#shared/contracts/commit.ts';
 import { storedCommit } from '#shared/contracts/upcast.ts';
 import { contentLabel, contentVersion, domainSlug, organizationId, timestamp } from '#shared/contracts/identifiers.ts';
+import { publicationSourceSchema } from '#shared/contracts/publication-source.ts';
 
 /** The events of one domain's content (`content.<org>.<domain>.log`). */
 const domainEvent = eventSchema({ organization: organizationId, domain: domainSlug });
@@ -15,6 +16,8 @@ export const contentEventSchema = z.discriminatedUnion('type', [
     pageCount: z.int(),
     fileCount: z.int(),
     sizeBytes: z.int(),
+    /** Events of earlier versions have none. */
+    source: publicationSourceSchema.optional(),
   }),
   /** The version's passages are in the search index, so searches use this version from now on. */
   event('ContentIndexed', { passageCount: z.int() }),
@@ -29,18 +32,28 @@ export const contentEventSchema = z.discriminatedUnion('type', [
 export type ContentEvent = z.infer<typeof contentEventSchema>;
 
 /*
- * Every commit carries the state, and a message of the bus has 1 MB at most. With these limits the state always has less than 150 KB. A domain that
+ * Every commit carries the state, and a message of the bus has 1 MB at most. With these limits the state always has less than 200 KB. A domain that
  * had more before the limits existed cannot grow, and shrinks with every version and label that ends.
  */
 export const mostVersions = 500;
 export const mostLabels = 250;
 const mostEnded = 500;
+/** Number of versions, newest first, whose source the state has. The log has that of each. */
+const mostSources = 100;
 
 export const contentStateSchema = z.object({
   organization: organizationId,
   domain: domainSlug,
   /** Content versions, newest last; at most 500. */
-  versions: z.array(z.object({ contentVersion, publishedAt: timestamp, pageCount: z.int(), indexed: z.boolean() })),
+  versions: z.array(
+    z.object({
+      contentVersion,
+      publishedAt: timestamp,
+      pageCount: z.int(),
+      indexed: z.boolean(),
+      source: publicationSourceSchema.optional(),
+    }),
+  ),
   /** Label → content version; at most 250. */
   labels: z.record(z.string(), contentVersion),
   /**
@@ -70,15 +83,21 @@ function evolve(state: ContentState | undefined, event: ContentEvent, { time }: 
   const before: ContentState = state ?? { organization, domain, versions: [], labels: {} };
   switch (event.type) {
     case 'ContentPublished': {
-      const { contentVersion, label, labelOnly, pageCount } = event.data;
+      const { contentVersion, label, labelOnly, pageCount, source } = event.data;
       const known = before.versions.find((version) => version.contentVersion === contentVersion);
       // A version that is published again becomes the newest. Its files are the same, so it is still indexed if it was.
-      const entry = { contentVersion, publishedAt: time, pageCount, indexed: known?.indexed ?? false };
+      const entry = {
+        contentVersion,
+        publishedAt: time,
+        pageCount,
+        indexed: known?.indexed ?? false,
+        ...(source !== undefined && { source }),
+      };
       const { latest } = before;
       return {
         ...withoutVersions(before, [contentVersion]),
         ...(before.searched === undefined ? {} : { searched: before.searched }),
-        versions: [...before.versions.filter((version) => version !== known), entry],
+        versions: withFewSources([...before.versions.filter((version) => version !== known), entry]),
         labels: label === undefined ? before.labels : { ...before.labels, [label]: contentVersion },
         ...(labelOnly !== true ? { latest: contentVersion } : latest === undefined ? {} : { latest }),
       };
@@ -107,6 +126,14 @@ function evolve(state: ContentState | undefined, event: ContentEvent, { time }: 
       return { ...rest, ended: [...ended, ...contentVersions].slice(-mostEnded) };
     }
   }
+}
+
+/** Keeps the sources of the newest versions only. */
+function withFewSources(versions: ContentState['versions']): ContentState['versions'] {
+  const at = versions.length - 1 - mostSources;
+  return versions.map(({ source, ...version }, index) =>
+    source === undefined || index <= at ? version : { ...version, source },
+  );
 }
 
 function withoutVersions({ searched, ended, ...state }: ContentState, gone: readonly string[]): ContentState {

@@ -1,4 +1,5 @@
 import type { ContentId } from '#shared/contracts/identifiers.ts';
+import type { PublicationSource } from '#shared/contracts/publication-source.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { type ContentEvent, type ContentState, mostLabels, mostVersions } from './content.ts';
 
@@ -19,6 +20,7 @@ export function publishContent(
     pageCount: number;
     fileCount: number;
     sizeBytes: number;
+    source?: PublicationSource;
   },
 ): ContentEvent[] {
   const { contentVersion, label, labelOnly = false } = published;

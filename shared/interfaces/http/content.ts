@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ContentState } from '#shared/aggregates/content/content.ts';
 import { diagnosticSchema } from '#shared/contracts/diagnostic.ts';
 import { contentLabel, contentVersion, domainSlug, sha256Hex, timestamp } from '#shared/contracts/identifiers.ts';
+import { publicationSourceQuery, publicationSourceSchema } from '#shared/contracts/publication-source.ts';
 
 /** Query of `PUT /v1/domains/{domain}/content`. */
 export const publishQuerySchema = z
@@ -9,6 +10,7 @@ export const publishQuerySchema = z
     version: contentLabel.optional(),
     /** True: the content only gets the label `version`; another one stays the latest. */
     preview: z.stringbool().optional(),
+    ...publicationSourceQuery,
   })
   .refine(({ version, preview }) => preview !== true || version !== undefined, {
     path: ['version'],
@@ -48,6 +50,7 @@ export const contentListSchema = z
         labels: z.array(z.string()),
         latest: z.boolean(),
         searched: z.boolean(),
+        source: publicationSourceSchema.optional(),
       }),
     ),
   })
@@ -71,6 +74,7 @@ export function toContentList(domain: string, state: ContentState | undefined): 
       labels: labelsOf(version.contentVersion).sort(),
       latest: version.contentVersion === state.latest,
       searched: version.contentVersion === state.searched,
+      ...(version.source !== undefined && { source: version.source }),
     })),
   };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { actorSchema } from '#shared/contracts/commit.ts';
+import { publicationSourceSchema } from '#shared/contracts/publication-source.ts';
 import { deploymentSchema, siteName } from '#shared/aggregates/site/site.ts';
 import {
   emailDomain,
@@ -109,6 +110,8 @@ export const deploymentViewSchema = z
     ...deploymentSchema.omit({ number: true }).shape,
     /** The actor of the publication, opening, rollback or repetition. Lists have it, except for deployments of earlier versions. */
     actor: actorSchema.optional(),
+    /** The place in a repository that the content was published from. Lists have it for the newest contents. */
+    source: publicationSourceSchema.optional(),
     durationMs: z.int().min(0).optional(),
     /** Address at which readers see it; absent if it is not live. */
     address: address.optional(),

@@ -9,6 +9,7 @@ import {
   contentSourceSchema,
 } from '#shared/interfaces/http/content-reading.ts';
 import { contentLabel, contentVersion } from '#shared/contracts/identifiers.ts';
+import { publicationSourceQuery } from '#shared/contracts/publication-source.ts';
 import { internalCall } from './internal-call.ts';
 
 const publishWithinMs = 15 * 60_000;
@@ -51,8 +52,8 @@ const publication = {
   answerWithinMs: publishWithinMs,
   idleMs: changeWithinMs,
 } as const;
-const labelled = z.object({ label: contentLabel.optional() });
-const forLabel = z.object({ label: contentLabel });
+const labelled = z.object({ label: contentLabel.optional(), ...publicationSourceQuery });
+const forLabel = z.object({ label: contentLabel, ...publicationSourceQuery });
 const errors = ['invalid_project', 'too_many_labels'] as const;
 const errorsOfChanges = ['invalid_project', 'contents_missing', 'too_many_labels'] as const;
 

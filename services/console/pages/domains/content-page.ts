@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
 import { contentLabel, contentVersion as contentVersionId } from '#shared/contracts/identifiers.ts';
+import { sourceWords } from '#shared/contracts/publication-source.ts';
 import { contentDiagnosticsSchema } from '#shared/interfaces/http/content-reading.ts';
 import { type ContentList, contentListSchema } from '#shared/interfaces/http/content.ts';
 import { hasRole } from '#shared/interfaces/http/person-token.ts';
@@ -56,6 +57,7 @@ ${refusalOf(visit)}
 <dt>Labels</dt><dd>${content.labels.length === 0 ? html`<span class="quiet">none</span>` : labelChips(content.labels)}</dd>
 <dt>Pages</dt><dd>${count(content.pages)}</dd>
 <dt>Published</dt><dd>${time(content.publishedAt, now)} by ${causes.ofContent(contentVersion) ?? 'an unknown caller'}</dd>
+${content.source === undefined ? '' : html`<dt>From</dt><dd>${sourceWords(content.source)}</dd>`}
 <dt>Findings</dt><dd><a href="${path}/findings">${found === 0 ? 'none when it was published' : `${plural(summary.errors, 'error')}, ${plural(summary.warnings, 'warning')}`}</a></dd>
 </dl>
 ${compareForm(visit, contents, path)}
