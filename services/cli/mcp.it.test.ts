@@ -36,7 +36,7 @@ function startMcp(folder: string) {
 }
 
 test('an agent asks about the project in a folder, also after it changed', { timeout: 60_000 }, async () => {
-  const folder = await newFolder();
+  const folder = newFolder();
   await mkdir(join(folder, 'guides'));
   const settings = {
     name: 'Acme',

@@ -27,9 +27,10 @@ export type OutlineNode = { kind: string; title: string; path?: string; children
 export type OutlineSkill = { name: string; description: string; file?: { path: string; sha256: string } };
 
 /** The outline of a content version with all pages, also those of groups, with its skill. Pure. */
-export function docsOutline({ site, pages }: SiteModelParts): DocsOutline {
+export function docsOutline(parts: SiteModelParts): DocsOutline {
+  const { site } = parts;
   const byPath = new Map<string, OutlinePage>();
-  for (const { path, title, sidebarTitle, description, language, version, groups, searchable } of pages())
+  for (const { path, title, sidebarTitle, description, language, version, groups, searchable } of parts.pages())
     if (searchable) byPath.set(path, { path, title: sidebarTitle ?? title, description, language, version, groups });
   const shown = new Set<string>();
   const pageNode = (path: string, title?: string): OutlineNode[] => {
