@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
@@ -56,7 +56,7 @@ const inputs = { folder: 'my docs', domain: 'docs', url: 'https://bindery.exampl
 test('a pull request is checked and published as a preview, with one comment that the second run updates', async () => {
   const comments: { id: number; body: string; url: string }[] = [];
   const asked: string[] = [];
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     asked.push(`${request.method} ${request.url}`);
     const { port } = server.address() as { port: number };
     const sent = request.method === 'GET' ? undefined : (JSON.parse(await text(request)) as { body: string });
@@ -66,7 +66,8 @@ test('a pull request is checked and published as a preview, with one comment tha
     response
       .setHeader('content-type', 'application/json')
       .end(JSON.stringify(request.method === 'GET' ? comments : {}));
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   const api = await onLoopback(server);
   try {
     const { path, calls } = stand();
@@ -96,7 +97,9 @@ test('the main branch goes live, another branch is only checked, and a failed ch
   expect(calls()[1]).toBe('--yes|--package|bindery|bindery|publish|my docs|--domain|docs|--json|');
   await runAction(inputs, { PATH: path, GITHUB_REF: 'refs/heads/topic' });
   expect(calls()).toHaveLength(3);
-  await expect(runAction(inputs, { PATH: path, GITHUB_REF: 'refs/heads/main', FAIL: '1' })).rejects.toThrow();
+  await expect(runAction(inputs, { PATH: path, GITHUB_REF: 'refs/heads/main', FAIL: '1' })).rejects.toThrow(
+    'Command failed',
+  );
   expect(calls()).toHaveLength(4);
 });
 

@@ -7,7 +7,7 @@ const oldestNode = '22.19.0';
  * Packages that only installations with servers of their own load, which are two thirds of all files: the image has them, and with the package their
  * users install them beside it. `missingPackage` says so when one is needed.
  */
-const leftOut = [
+const leftOut = new Set([
   '@ai-sdk/mistral',
   '@aws-sdk/client-s3',
   '@aws-sdk/s3-request-presigner',
@@ -15,7 +15,7 @@ const leftOut = [
   '@opentelemetry/sdk-node',
   'ai',
   'ioredis',
-];
+]);
 
 const cloneSchema = z.object({
   name: z.string(),
@@ -51,8 +51,8 @@ export function packageManifest(clone: object): PackageManifest {
     engines: { node: `>=${oldestNode}` },
     bin: Object.fromEntries(Object.entries(bin).map(([command, file]) => [command, `dist/${file}`])),
     files: ['dist', '!dist/package.json.of-the-clone', 'npm-shrinkwrap.json'],
-    dependencies: ofNames((each) => !leftOut.includes(each)),
-    leftOut: ofNames((each) => leftOut.includes(each)),
+    dependencies: ofNames((each) => !leftOut.has(each)),
+    leftOut: ofNames((each) => leftOut.has(each)),
   };
 }
 

@@ -69,7 +69,9 @@ export async function bringOver(format: SourceFormat, folder: string): Promise<B
   for (const [source, path] of plan.partials ?? []) await write(source, path);
   for (const [path, place] of places) files.set(place, await project.bytes(path));
   const redirects = [...outline.redirects, ...(await redirectsFileOf(project, plan.folders, left))];
-  const used = [outline.logo, outline.favicon].filter((each) => each !== undefined && !files.has(each.slice(1)));
+  const missing = new Set(
+    [outline.logo, outline.favicon].filter((each) => each !== undefined && !files.has(each.slice(1))),
+  );
   const known = redirects.map(({ source, destination }) => ({
     source,
     destination: links('', destination) ?? destination,
@@ -77,8 +79,8 @@ export async function bringOver(format: SourceFormat, folder: string): Promise<B
   const docs = docsJsonOf(
     {
       ...outline,
-      logo: used.includes(outline.logo) ? undefined : outline.logo,
-      favicon: used.includes(outline.favicon) ? undefined : outline.favicon,
+      logo: missing.has(outline.logo) ? undefined : outline.logo,
+      favicon: missing.has(outline.favicon) ? undefined : outline.favicon,
       redirects: [...new Map(known.map((each) => [each.source, each])).values()].filter(
         ({ source, destination }) => source !== destination && !files.has(`${source.slice(1)}.mdx`),
       ),

@@ -8,7 +8,7 @@ import { addedBreak, type LineSink } from './page-lines.ts';
 /** A rule for prose: everything that matches is replaced. `at` is the line in the source. */
 export type ProseRule = {
   pattern: RegExp;
-  replace(match: RegExpExecArray, at: number): string;
+  replace: (match: RegExpExecArray, at: number) => string;
 };
 
 export type PageContext = {
@@ -18,14 +18,14 @@ export type PageContext = {
   /** Rules for the tags and marks of the generator, in order. They do not see code. */
   rules: readonly ProseRule[];
   /** A line outside code that has a meaning of its own; the lines in its place, or undefined. */
-  wholeLine?(line: string, at: number): string[] | undefined;
+  wholeLine?: (line: string, at: number) => string[] | undefined;
   /** A link's or picture's new target. */
-  target(target: string, at: number): string;
+  target: (target: string, at: number) => string;
   /** The frontmatter of the new page. */
-  frontmatter(found: Record<string, unknown>, body: string): Record<string, unknown>;
+  frontmatter: (found: Record<string, unknown>, body: string) => Record<string, unknown>;
   /** Text before the page's own, from what the frontmatter says about a home page. */
-  preface?(found: Record<string, unknown>, target: PageContext['target']): string;
-  left(at: number, what: string): void;
+  preface?: (found: Record<string, unknown>, target: PageContext['target']) => string;
+  left: (at: number, what: string) => void;
 };
 
 /** The text of a page in the new project. Reports marks without a counterpart. */
@@ -48,17 +48,16 @@ export function convertPage(text: string, context: PageContext): string {
   return `---\n${dump(head, { lineWidth: -1 })}---\n\n${before}${converted.trim()}\n`;
 }
 
-function frontmatterOf(text: string, { left }: PageContext) {
+function frontmatterOf(
+  text: string,
+  { left }: PageContext,
+): { found: Record<string, unknown>; body: string; firstLine: number } {
   const [whole, yaml = ''] = /^\ufeff?---[ \t]*\n([\s\S]*?)\n?---[ \t]*(?:\n|$)/.exec(text) ?? [];
   if (whole === undefined) return { found: {}, body: text, firstLine: 1 };
   const rest = { body: text.slice(whole.length), firstLine: whole.split('\n').length };
   try {
     const value: unknown = load(yaml, { schema: CORE_SCHEMA });
-    return { found: typeof value === 'object' && value !== null ? { ...value } : {}, ...rest } as {
-      found: Record<string, unknown>;
-      body: string;
-      firstLine: number;
-    };
+    return { found: typeof value === 'object' && value !== null ? { ...value } : {}, ...rest };
   } catch (error) {
     left(1, `The frontmatter is not YAML (${messageOf(error).split('\n')[0]})`);
     return { found: {}, ...rest };
@@ -85,7 +84,8 @@ function convertBody(body: string, firstLine: number, context: PageContext): str
     left: context.left,
   };
   const indented = context.blocks === 'indented' ? indentedBlocks(sink) : undefined;
-  const openBlock = indented?.open ?? colonBlocks(sink);
+  const colons = indented === undefined ? colonBlocks(sink) : undefined;
+  const openBlock = (line: string, at: number): boolean => (indented?.open(line, at) ?? colons?.(line, at)) === true;
   let fence: string | undefined;
   const lines = body.split('\n');
   for (const [index, given] of lines.entries()) {
@@ -132,7 +132,7 @@ function convertProse({ lines }: Run, context: PageContext): string {
     let made = '';
     let from = 0;
     for (const match of prose.matchAll(pattern)) {
-      const replaced = replace(match as RegExpExecArray, lineAt(match.index));
+      const replaced = replace(match, lineAt(match.index));
       // The number of lines stays the same until all rules have run, so that their reports name the right ones.
       const missing = match[0].split('\n').length - replaced.split('\n').length;
       made += prose.slice(from, match.index) + replaced + '\n'.repeat(Math.max(0, missing));

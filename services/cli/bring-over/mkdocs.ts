@@ -57,7 +57,7 @@ export async function mkdocsPlan(project: SourceProject, left: Left[]): Promise<
         what: `"${key}" is not brought over: styles and programs of the old site do not fit`,
       });
   for (const plugin of listIn(field(config, 'plugins'))) {
-    const plain = typeof plugin === 'string' ? plugin : (Object.keys((plugin ?? {}) as object)[0] ?? '');
+    const plain = typeof plugin === 'string' ? plugin : (Object.keys(plugin ?? {})[0] ?? '');
     if (!['search', 'redirects', 'material/search', 'autorefs', 'minify'].includes(plain))
       left.push({ file, line: lineOf(plain), what: `There is no counterpart of the plugin "${plain}"` });
   }

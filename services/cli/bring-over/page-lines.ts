@@ -1,9 +1,9 @@
 /** Takes the lines of a converted page. `at`: line in the source, from 1. */
 export type LineSink = {
-  line(text: string, at: number): void;
+  line: (text: string, at: number) => void;
   /** A line with a tag, which needs blank lines around it so that Markdown beside it is read as such. */
-  tag(text: string, at: number): void;
-  left(at: number, what: string): void;
+  tag: (text: string, at: number) => void;
+  left: (at: number, what: string) => void;
 };
 
 /** Callouts by the kinds that the four generators and Material for MkDocs know. */

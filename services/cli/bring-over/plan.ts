@@ -14,16 +14,16 @@ export type Plan = {
   bases: readonly string[];
   blocks: PageContext['blocks'];
   /** True for files in which braces are expressions. */
-  isMdx(file: string): boolean;
+  isMdx: (file: string) => boolean;
   /** Rules for the prose of a page. */
-  rules(file: string, page: PageTools): readonly ProseRule[];
-  wholeLine?(file: string, page: PageTools): PageContext['wholeLine'];
+  rules: (file: string, page: PageTools) => readonly ProseRule[];
+  wholeLine?: (file: string, page: PageTools) => PageContext['wholeLine'];
   frontmatter: PageContext['frontmatter'];
   preface?: PageContext['preface'];
 };
 
 /** Functions for the rules of a page. */
 export type PageTools = {
-  left(at: number, what: string): void;
-  target(target: string, at: number): string;
+  left: (at: number, what: string) => void;
+  target: (target: string, at: number) => string;
 };

@@ -18,7 +18,7 @@ export class ConfigCall {
 }
 
 /** The value of a configuration file, and the lines of its keys. */
-export type Config = { file: string; value: unknown; lineOf(key: string): number };
+export type Config = { file: string; value: unknown; lineOf: (key: string) => number };
 
 type Scope = { file: string; values: Map<string, Expression>; imports: Map<string, { from: string; name: string }> };
 
@@ -120,7 +120,7 @@ class Reading {
           if (property.type === 'SpreadElement') Object.assign(found, await inner(property.argument));
           else {
             const { key } = property;
-            const name = !property.computed && key.type === 'Identifier' ? key.name : await inner(key as Expression);
+            const name = !property.computed && key.type === 'Identifier' ? key.name : await inner(key);
             Object.defineProperty(found, String(name), {
               value: await inner(property.value),
               enumerable: true,
@@ -177,7 +177,7 @@ class Reading {
 /** JavaScript of a TypeScript file, with everything in its place. */
 function withoutTypes(source: string, file: string): string {
   if (!/\.[cm]?ts$/.test(file)) return source;
-  const { emitWarning } = process;
+  const emitWarning = process.emitWarning.bind(process);
   // Node warns at the first call that this function is new.
   process.emitWarning = () => {};
   try {

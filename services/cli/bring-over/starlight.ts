@@ -22,7 +22,7 @@ export async function starlightPlan(project: SourceProject, left: Left[]): Promi
   );
   if (call === undefined) throw new NotSuchAProject(`${file} has no call of starlight(…).`);
   const [options] = call.args;
-  const languages = Object.keys((field(options, 'locales') ?? {}) as object).filter((name) => name !== 'root');
+  const languages = Object.keys(field(options, 'locales') ?? {}).filter((name) => name !== 'root');
   const fronts: Front[] = [];
   for (const source of project.paths) {
     if (!source.startsWith(`${docs}/`) || !/\.mdx?$/.test(source)) continue;
@@ -70,7 +70,7 @@ export async function starlightPlan(project: SourceProject, left: Left[]): Promi
       favicon: pictureOf(field(options, 'favicon')),
       repository: github,
       tabs: [{ label: name, entries }],
-      redirects: Object.entries((field(config.value, 'redirects') ?? {}) as object).flatMap(([source, to]) => {
+      redirects: Object.entries(field(config.value, 'redirects') ?? {}).flatMap(([source, to]) => {
         const destination = textIn(to) ?? textIn(field(to, 'destination'));
         if (destination !== undefined && !source.includes('['))
           return [{ source: source.replace(/(?<=.)\/$/, ''), destination }];
@@ -128,7 +128,7 @@ export async function starlightPlan(project: SourceProject, left: Left[]): Promi
       const [child = '', ...below] = page.source.slice(root.length + 1).split('/');
       if (below.length === 0)
         children.set(child, {
-          order: /^index\./.test(child) ? -Infinity : page.order,
+          order: child.startsWith('index.') ? -Infinity : page.order,
           name: child,
           entry: { page: page.source },
         });

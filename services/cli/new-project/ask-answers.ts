@@ -27,10 +27,11 @@ export async function askAnswers(
   try {
     const name = given.name ?? (await ask('What is documented here?', defaults.name));
     let colour = colourIn(given.color ?? (await ask('Which colour, as #rrggbb?', defaults.color)));
-    while (colour === undefined && given.color === undefined && isAsking)
+    while (colour === undefined) {
+      if (!isAsking || given.color !== undefined)
+        throw new UnusableAnswer(`"${given.color}" is no colour. Give six digits, such as ${defaultColour}.`);
       colour = colourIn(await ask('A colour has six digits of 0 to 9 and a to f. Which one?', defaults.color));
-    if (colour === undefined)
-      throw new UnusableAnswer(`"${given.color}" is no colour. Give six digits, such as ${defaultColour}.`);
+    }
     const api = given.api ?? /^y/i.test(await ask('Does it have an HTTP API to describe, y or n?', 'n'));
     return { name, colour, api };
   } finally {

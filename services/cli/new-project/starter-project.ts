@@ -58,7 +58,7 @@ function mixed(colour: string, towards: number, share: number): string {
 
 const inMarkup = (text: string): string => text.replaceAll(/[&<>"]/g, (character) => `&#${character.codePointAt(0)};`);
 
-const initialOf = (name: string): string => inMarkup([...name.trim()][0]?.toUpperCase() ?? 'D');
+const initialOf = (name: string): string => inMarkup(Array.from(name.trim())[0]?.toUpperCase() ?? 'D');
 
 const square = (initial: string, colour: string): string =>
   `<rect width="32" height="32" rx="8" fill="${colour}"/><text x="16" y="23" text-anchor="middle" font-family="system-ui, sans-serif" font-size="20" font-weight="700" fill="#fff">${initial}</text>`;
@@ -67,7 +67,7 @@ const mark = (name: string, colour: string): string =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="32" height="32" viewBox="0 0 32 32">${square(initialOf(name), colour)}</svg>\n`;
 
 function logo(name: string, colour: string, ink: string): string {
-  const width = 44 + Math.ceil([...name].length * 10.5);
+  const width = 44 + Math.ceil(name.length * 10.5);
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="32" viewBox="0 0 ${width} 32">${square(initialOf(name), colour)}<text x="42" y="22" font-family="system-ui, sans-serif" font-size="18" font-weight="600" fill="${ink}">${inMarkup(name)}</text></svg>\n`;
 }
 
