@@ -26,9 +26,9 @@ if (major < 22 || (major === 22 && minor < 19)) {
 }
 if (major < 24) {
   // SQLite in Node 22 is the one that we test with; a warning at each start helps nobody.
-  const { emitWarning } = process;
+  const emitWarning = process.emitWarning.bind(process);
   process.emitWarning = (warning, ...rest) => {
-    if (!String(warning).startsWith('SQLite is an experimental')) emitWarning.call(process, warning, ...rest);
+    if (!String(warning).startsWith('SQLite is an experimental')) emitWarning(warning, ...rest);
   };
 }
 if (command === '--version' && more.length === 0) {

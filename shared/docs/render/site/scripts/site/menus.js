@@ -38,7 +38,11 @@ all('.page-menu').forEach(function (menu) {
   // The address for agents. A host of sites that answers questions has it, and sets itself as the server of its pages.
   var isAsked = config.features.search === 'server' || config.features.assistant;
   var mcp = isAsked && isServed && config.serverUrl.indexOf(location.origin) === 0 ? config.serverUrl + '/mcp' : '';
-  /** Makes an entry copy a text, and say so. */
+  /**
+   * Makes an entry copy a text, and say so.
+   * @param {HTMLElement} entry
+   * @param {() => string | Promise<string>} textOf
+   */
   function copies(entry, textOf) {
     entry.parentElement.hidden = false;
     var label = entry.querySelector('span');
