@@ -122,7 +122,7 @@ responses:
   ],
   [
     'descriptions',
-    'externalDocs: { url: "https://example.com/more", description: More }\ndescription: |\n  First.\n\n  ## Details\n\n  A [link](/page), <b>tags</b> and `code`.\n\n  | a | b |\n  |---|---|\n  | 1 | 2 |',
+    'externalDocs: { url: "https://example.com/more", description: A longer guide }\ndescription: |\n  First.\n\n  ## Details\n\n  The [next page](/page), <b>tags</b> and `code`.\n\n  | a | b |\n  |---|---|\n  | 1 | 2 |',
   ],
 ];
 
