@@ -17,6 +17,7 @@ import { fullProject, plainProject } from './projects.ts';
 const filesOfEveryBundle = [
   '404.html',
   '_bindery/analytics.js',
+  '_bindery/agents.js',
   '_bindery/assistant-selection.js',
   '_bindery/assistant.css',
   '_bindery/assistant.js',

@@ -110,6 +110,14 @@ export function siteScripts(): ReadonlyMap<string, string> {
       ),
     ],
     [
+      'agents.js',
+      joinedScript(
+        "The entries of a page's menu for agents. Loaded on pages that have them, from a host that answers agents.",
+        ['agents'],
+        [],
+      ),
+    ],
+    [
       'assistant-selection.js',
       joinedScript(
         'A button to ask the assistant about what a reader selects. Loaded at the first selection.',

@@ -169,6 +169,12 @@ declare global {
     binderyTexts?: ScriptTexts;
     /** Opens the assistant's panel, and asks the question if there is one. Absent if the assistant is off. Rejects if the panel cannot be loaded. */
     binderyOpenAssistant?: (asked?: string | AssistantRequest) => Promise<void>;
+    /** Sets up the entries of a page's menu for agents. Set by `_bindery/agents.js`. */
+    binderyAgents?: (
+      entries: HTMLElement[],
+      config: Pick<SiteConfig, 'features' | 'serverUrl' | 'domain'>,
+      copies: (entry: HTMLElement, textOf: () => string | Promise<string>) => void,
+    ) => void;
     /** Set by `_bindery/assistant.js`. */
     binderyAssistant?: { open(asked: AssistantRequest): Promise<void> };
     binderyPlaygroundTexts?: PlaygroundTexts;

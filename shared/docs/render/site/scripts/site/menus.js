@@ -35,9 +35,6 @@ all('.page-menu').forEach(function (menu) {
       return answer.ok ? answer.text() : shown;
     });
   }
-  // The address for agents. A host of sites that answers questions has it, and sets itself as the server of its pages.
-  var isAsked = config.features.search === 'server' || config.features.assistant;
-  var mcp = isAsked && isServed && config.serverUrl.indexOf(location.origin) === 0 ? config.serverUrl + '/mcp' : '';
   /**
    * Makes an entry copy a text, and say so.
    * @param {HTMLElement} entry
@@ -64,27 +61,8 @@ all('.page-menu').forEach(function (menu) {
   all('[data-menu]', menu).forEach(function (entry) {
     var kind = entry.dataset.menu;
     var item = entry.parentElement;
-    if (kind === 'copy') return copies(entry, markdown);
-    if (kind === 'mcp') {
-      var client = entry.dataset.client;
-      if (!mcp) return undefined;
-      if (client === 'address' || client === 'command')
-        return copies(entry, () => Promise.resolve(client === 'command' ? 'npx add-mcp ' + mcp : mcp));
-      var name = config.domain;
-      var server = client === 'cursor' ? { url: mcp } : { name: name, type: 'http', url: mcp };
-      entry.setAttribute(
-        'href',
-        client === 'cursor'
-          ? 'cursor://anysphere.cursor-deeplink/mcp/install?name=' +
-              encodeURIComponent(name) +
-              '&config=' +
-              encodeURIComponent(btoa(JSON.stringify(server)))
-          : 'vscode:mcp/install?' + encodeURIComponent(JSON.stringify(server)),
-      );
-      entry.addEventListener('click', close);
-      item.hidden = false;
-      return undefined;
-    }
+    if (kind === 'copy') copies(entry, markdown);
+    if (kind === 'copy' || kind === 'mcp') return;
     if (kind === 'assistant') {
       item.hidden = !config.features.assistant;
       entry.addEventListener('click', function () {
@@ -93,13 +71,13 @@ all('.page-menu').forEach(function (menu) {
           console.warn(error);
         });
       });
-      return undefined;
+      return;
     }
     entry.addEventListener('click', close);
     var isWalled = config.deployment === 'air-gapped';
     if (kind !== 'service') {
       item.hidden = isWalled;
-      return undefined;
+      return;
     }
     if (isServed && item.hidden)
       entry.setAttribute(
@@ -107,8 +85,17 @@ all('.page-menu').forEach(function (menu) {
         entry.dataset.base + encodeURIComponent(entry.dataset.question.replace('{address}', alternate.href)),
       );
     item.hidden = isWalled || (item.hidden && !isServed);
-    return undefined;
   });
-  // A menu without working entries is hidden.
-  if (!menu.querySelector('li:not([hidden])')) menu.hidden = true;
+  /** Hides a menu without working entries. */
+  function settle() {
+    menu.hidden = !menu.querySelector('li:not([hidden])');
+  }
+  settle();
+  var agents = all('[data-menu="mcp"]', menu);
+  async function addAgents() {
+    await load('agents.js');
+    window.binderyAgents(agents, config, copies);
+    settle();
+  }
+  if (agents.length > 0 && isServed) addAgents().catch(console.warn);
 });
