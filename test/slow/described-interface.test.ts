@@ -199,12 +199,14 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       });
       await send('readThread', key, { ids: { threadId } });
       await send('readInsights', key);
+      await send('readQuestions', key);
       await send('eraseThread', key, { ids: { threadId } });
       await send('answerQuestionV1', site, { accept: 'text/plain' });
       const found = await send('searchPassages', site);
       expect(found.json()).not.toEqual([]);
       await send('readPage', site);
       await send('resumeAnswer', site);
+      await send('answerMcp', site);
 
       await send('openSite', key);
       const deployed = async (id: number): Promise<{ jobId: string }> => {
@@ -229,6 +231,7 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       const reader = { org, domain: 'docs' };
       expect((await send('searchSite', hostKey, { ids: reader })).json()).not.toEqual([]);
       await send('readSitePage', hostKey, { ids: reader });
+      await send('answerSiteMcp', hostKey, { ids: reader });
       const said = await send('answerSiteQuestion', hostKey, { ids: reader, accept: 'text/event-stream' });
       await send('rateSiteAnswer', hostKey, {
         ids: { ...reader, 'X-Thread-Key': said.answer.headers.get('x-thread-key') ?? '' },
@@ -251,6 +254,7 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       const viewed = async () => (await send('readViews', key, { ids: { ...range, by: 'path' } })).json();
       await vi.waitUntil(async () => (await viewed()).total >= 6, { timeout: minuteMs, interval: 200 });
       expect(await viewed()).toMatchObject({ total: 6, entries: [{ name: '/', views: 4 }], other: 2 });
+      await send('readReaders', key, { ids: range });
       expect((await send('readSearches', key, { ids: range })).json()).toMatchObject({ total: 2, empty: 2 });
       await send('closeSite', key);
 

@@ -241,6 +241,6 @@ async function changedDocumentation(sentence: string): Promise<string> {
   await cp(ownDocumentation, folder, { recursive: true });
   await writeFile(join(folder, 'wombats.mdx'), `---\ntitle: Animals\n---\n\n${sentence}\n`);
   const settings = await readFile(join(folder, 'docs.json'), 'utf8');
-  await writeFile(join(folder, 'docs.json'), settings.replace('"quickstart"]', '"quickstart", "wombats"]'));
+  await writeFile(join(folder, 'docs.json'), settings.replace('"quickstart"', '"quickstart", "wombats"'));
   return folder;
 }
