@@ -1,5 +1,5 @@
 // Entries of a page's menu for agents: they copy the address of the endpoint, or open it in a program.
-window.binderyAgents = function (entries, config, copies) {
+window.binderyAgents = function (menu, config, copies) {
   // A host of sites that answers questions has an endpoint for agents, and sets itself as the server of its pages.
   var isAsked = config.features.search === 'server' || config.features.assistant;
   if (!isAsked || config.serverUrl.indexOf(location.origin) !== 0) return;
@@ -9,12 +9,13 @@ window.binderyAgents = function (entries, config, copies) {
   function opens(entry, address) {
     entry.setAttribute('href', address);
     entry.addEventListener('click', function () {
-      /** @type {HTMLDetailsElement} */
-      var menu = entry.closest('.page-menu');
       menu.open = false;
     });
     entry.parentElement.hidden = false;
   }
+  menu.hidden = false;
+  /** @type {NodeListOf<HTMLElement>} */
+  var entries = menu.querySelectorAll('[data-client]');
   entries.forEach(function (entry) {
     var client = entry.dataset.client;
     if (client === 'address') copies(entry, () => url);

@@ -51,18 +51,19 @@ all('.page-menu').forEach(function (menu) {
         close();
       }, 1200);
     }
-    async function copyText() {
-      copy(await textOf(), entry, toldOf);
-    }
     entry.addEventListener('click', function () {
-      copyText().catch((error) => console.warn(error));
+      Promise.resolve(textOf())
+        .then((text) => copy(text, entry, toldOf))
+        .catch(console.warn);
     });
   }
-  all('[data-menu]', menu).forEach(function (entry) {
+  all('[data-menu]:not([data-client])', menu).forEach(function (entry) {
     var kind = entry.dataset.menu;
     var item = entry.parentElement;
-    if (kind === 'copy') copies(entry, markdown);
-    if (kind === 'copy' || kind === 'mcp') return;
+    if (kind === 'copy') {
+      copies(entry, markdown);
+      return;
+    }
     if (kind === 'assistant') {
       item.hidden = !config.features.assistant;
       entry.addEventListener('click', function () {
@@ -86,16 +87,10 @@ all('.page-menu').forEach(function (menu) {
       );
     item.hidden = isWalled || (item.hidden && !isServed);
   });
-  /** Hides a menu without working entries. */
-  function settle() {
-    menu.hidden = !menu.querySelector('li:not([hidden])');
-  }
-  settle();
-  var agents = all('[data-menu="mcp"]', menu);
-  async function addAgents() {
-    await load('agents.js');
-    window.binderyAgents(agents, config, copies);
-    settle();
-  }
-  if (agents.length > 0 && isServed) addAgents().catch(console.warn);
+  // A menu without working entries is hidden.
+  if (!menu.querySelector('li:not([hidden])')) menu.hidden = true;
+  if (isServed && menu.querySelector('[data-client]'))
+    load('agents.js')
+      .then(() => window.binderyAgents(menu, config, copies))
+      .catch(console.warn);
 });
