@@ -171,7 +171,7 @@ declare global {
     binderyOpenAssistant?: (asked?: string | AssistantRequest) => Promise<void>;
     /** Sets up the entries of a page's menu for agents. Set by `_bindery/agents.js`. */
     binderyAgents?: (
-      menu: HTMLElement & { open: boolean },
+      menu: HTMLElement,
       config: Pick<SiteConfig, 'features' | 'serverUrl' | 'domain'>,
       copies: (entry: HTMLElement, textOf: () => string | Promise<string>) => void,
     ) => void;
