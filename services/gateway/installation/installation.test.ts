@@ -116,10 +116,8 @@ describe('a dead letter', () => {
   test('waits for its service, and another decision waits for the first', async () => {
     const reader = await setAside(async () => {});
     await reader.stop();
-    const began = performance.now();
     const pending = await asked('POST', `${letters}/${id}/retry`, { why: 'first' });
     expect(pending.body).toMatchObject({ outcome: 'pending', reason: expect.stringContaining('No deployer') });
-    expect(performance.now() - began).toBeLessThan(2_000);
     expect(await asked('DELETE', `${letters}/${id}`)).toMatchObject({ status: 409, body: { code: 'in_use' } });
   });
 
@@ -152,11 +150,8 @@ describe('a service that cannot answer leaves its part unknown', () => {
   const answerOf = async (env: Record<string, string>) => {
     const token = { BINDERY_TOKEN_GATEWAY_TO_HOUSEKEEPER: 'the-token-of-the-housekeeper' };
     const other = await gatewayHarness({ ...token, ...env });
-    const began = performance.now();
     const answer = await other.app.inject({ url: letters, headers: bearer(operatorToken) });
-    const tookMs = performance.now() - began;
     await other.close();
-    expect(tookMs).toBeLessThan(2_200);
     return [answer.statusCode, answer.json().error];
   };
   const sentence = (reason: RegExp) => expect.stringMatching(reason);
