@@ -213,8 +213,7 @@ describeWithServers(['chromium'], 'a site while its author writes', () => {
     write('new.mdx', '---\r\ntitle: A new page\r\n---\r\n\r\nIts words.\r\n');
     await other.getByText('Its words.').waitFor();
     renameSync(join(folder, 'new.mdx'), join(folder, 'renamed.mdx'));
-    // The watcher may report both ends of a renaming apart from each other, and then the open page is not led to the new address.
-    await other.goto(`${url}/renamed`);
+    await other.waitForURL(`${url}/renamed.html`);
     await other.getByText('Its words.').waitFor();
     rmSync(join(folder, 'renamed.mdx'));
     await other.getByText('404').waitFor();

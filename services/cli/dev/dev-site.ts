@@ -59,6 +59,8 @@ export async function devSite(
   const search = devSearch(model, pages);
   let reading = await readOr(noReading, () => model.load());
   let last: Promise<unknown> = Promise.resolve();
+  /** Changes of the last seconds, in their order. */
+  let recent: (FilesChange & { at: number })[] = [];
   /** Digests of the files of the site itself that browsers may have. */
   let siteFiles: ReadonlyMap<string, string> | undefined;
 
@@ -132,6 +134,7 @@ export async function devSite(
     const { changed, gone } = found;
     const names = [...changed, ...gone].map(({ path }) => path);
     if (names.length === 0) return undefined;
+    recent = [...recent.filter(isRecent), { ...found, at: performance.now() }];
     const isRead = reading.hasSite;
     const before = siteFiles;
     for (const tab of tabs()) tell(tab, names);
@@ -142,7 +145,7 @@ export async function devSite(
       ),
     );
     const open = tabs();
-    const shown = await updateAll(open, movedPages(found));
+    const shown = await updateAll(open);
     if (!isRead && reading.hasSite) for (const tab of open) tab.send({ kind: 'reload' });
     if (before !== undefined && reading.isSiteChanged) {
       const other = (await siteFilesNow()).filter(([path, sha256]) => before.get(path) !== sha256);
@@ -151,6 +154,19 @@ export async function devSite(
     }
     const problems = [...projectProblems(), ...open.flatMap(({ shown: page }) => (page ? pageProblems(page) : []))];
     return { names, affected: reading.affected, shown, ms: performance.now() - begunAt, problems: once(problems) };
+  }
+
+  /** The new path of a page whose file was renamed; undefined if it was not. */
+  function movedTo(page: string): string | undefined {
+    const lately = recent.filter(isRecent);
+    const old = lately.flatMap(({ gone }) => gone).findLast(({ path }) => pagePathOf(path) === page);
+    const now = lately
+      .flatMap(({ changed }) => changed)
+      .findLast(
+        ({ path, sha256 }) =>
+          sha256 === old?.sha256 && path !== old.path && files.files.some((file) => file.path === path),
+      );
+    return now && pagePathOf(now.path);
   }
 
   /** Tells a page about files that it shows as they are. */
@@ -167,7 +183,7 @@ export async function devSite(
   }
 
   /** Brings pages up to date; returns the number of those that show something else now. */
-  async function updateAll(open: readonly Tab[], moved: ReadonlyMap<string, string> = new Map()): Promise<number> {
+  async function updateAll(open: readonly Tab[]): Promise<number> {
     const paths = [...new Set(open.flatMap(({ page }) => page ?? []))];
     const asked = paths.length === 0 ? [] : await model.pages(paths).catch(() => paths.map(() => undefined));
     const outcomes = await Promise.all(
@@ -176,7 +192,7 @@ export async function devSite(
         const found = asked[paths.indexOf(tab.page)];
         if (found === undefined) return false;
         if (found === null) {
-          const to = moved.get(tab.page);
+          const to = movedTo(tab.page);
           tab.send({ kind: 'reload', ...(to !== undefined && { to: `/${pageFile(to)}` }) });
           return true;
         }
@@ -190,7 +206,9 @@ export async function devSite(
   async function updateMissing(tab: Tab): Promise<boolean> {
     const found = await model.find(tab.target).catch(() => undefined);
     const isThere = found !== undefined && !['missing', 'no-site', 'refused'].includes(found.kind);
+    const to = isThere ? undefined : movedTo((nameIn(tab.target) ?? '').replace(/\.html$/, ''));
     if (isThere) tab.send({ kind: 'reload' });
+    else if (to !== undefined) tab.send({ kind: 'reload', to: `/${pageFile(to)}` });
     else await tellProblems(tab, projectProblems());
     return isThere;
   }
@@ -257,6 +275,11 @@ export async function devSite(
   };
 }
 
+/** Time within which the system reports both ends of a renaming, which may be apart. */
+const renamedWithinMs = 2_000;
+
+const isRecent = ({ at }: { at: number }): boolean => at > performance.now() - renamedWithinMs;
+
 /** The outcome of reading the project, or the last one with the reason why it could not be read. */
 async function readOr(last: SiteReading, read: () => Promise<SiteReading>): Promise<SiteReading> {
   try {
@@ -266,16 +289,6 @@ async function readOr(last: SiteReading, read: () => Promise<SiteReading>): Prom
     const invalid = { code: 'project-not-read', file: '', message };
     return { ...last, affected: 0, isSiteChanged: false, invalid };
   }
-}
-
-/** Pages whose files have new names: the old path and the new one. */
-function movedPages({ changed, gone }: FilesChange): Map<string, string> {
-  const moved = new Map<string, string>();
-  for (const { path, sha256 } of gone) {
-    const now = changed.find((file) => file.sha256 === sha256);
-    if (now !== undefined) moved.set(pagePathOf(path), pagePathOf(now.path));
-  }
-  return moved;
 }
 
 /** Files beside its HTML that have other bytes in a newer version of a page. */
