@@ -34,8 +34,10 @@ const placeKeeper = (durable: string): string => `${durable}-place`;
  *
  * Messages that were acknowledged out of order are redelivered, as after a crash. A work queue holds only messages that are not done, so
  * its consumers have no position.
+ *
+ * Resolves with the information that was read back. Another provisioner may recreate the consumer at any time afterwards.
  */
-export async function bringDurable(jsm: JetStreamManager, row: DurableRow, log?: ConnectionLog): Promise<void> {
+export async function bringDurable(jsm: JetStreamManager, row: DurableRow, log?: ConnectionLog): Promise<ConsumerInfo> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await whileAway(`making the consumer ${row.name}`, deadlineMs, () => bringOnce(jsm, row, log));
@@ -46,7 +48,7 @@ export async function bringDurable(jsm: JetStreamManager, row: DurableRow, log?:
   }
 }
 
-async function bringOnce(jsm: JetStreamManager, row: DurableRow, log?: ConnectionLog): Promise<void> {
+async function bringOnce(jsm: JetStreamManager, row: DurableRow, log?: ConnectionLog): Promise<ConsumerInfo> {
   const wanted = durableSettings(row);
   const found = await infoOf(jsm, row.stream, row.name);
   if (found === undefined) await takePlace(jsm, row, log);
@@ -54,6 +56,7 @@ async function bringOnce(jsm: JetStreamManager, row: DurableRow, log?: Connectio
   const now = await jsm.consumers.info(row.stream, row.name);
   if (differences(wanted, now.config).length > 0) throw notAsWanted(`consumer ${row.name}`, wanted, now.config);
   await removeReplaced(jsm, row, log);
+  return now;
 }
 
 /** Creates a missing consumer at the position of a consumer that it replaces, or else at the start of its stream. */

@@ -46,14 +46,14 @@ export async function provision(options: {
   try {
     await untilRightsAreThere(connection, options.rightsWithinMs, options.log);
     const jsm = await jetstreamManager(connection, { checkAPI: false });
-    const withRoom = (what: string, making: Promise<void>): Promise<void> =>
+    const withRoom = <T>(what: string, making: Promise<T>): Promise<T> =>
       making.catch((error: unknown) => Promise.reject(asNoRoom(what, error)));
     for (const wanted of provisionedStreams(options.replicas ?? 1)) {
       await withRoom(`the stream ${wanted.name}`, bringStream(jsm, wanted));
     }
     for (const row of provisionedDurables(options.rendererVersions)) {
-      await withRoom(`the consumer ${row.name}`, bringDurable(jsm, row, options.log));
-      await settlePause(jsm, row, options);
+      const made = await withRoom(`the consumer ${row.name}`, bringDurable(jsm, row, options.log));
+      await settlePause(jsm, made, options);
     }
   } finally {
     await connection.close();
@@ -62,13 +62,15 @@ export async function provision(options: {
 
 async function settlePause(
   jsm: JetStreamManager,
-  { stream, name }: DurableRow,
+  consumer: ConsumerInfo,
   { resume = false, log }: { resume?: boolean; log?: ConnectionLog },
 ): Promise<void> {
-  const paused = pauseOf(await jsm.consumers.info(stream, name));
+  const paused = pauseOf(consumer);
   if (paused === undefined) return;
   if (!resume) return log?.warn(`${pauseText(paused)} ${howToResume}`);
-  await jsm.consumers.resume(stream, name);
+  const { stream, name } = paused;
+  // A consumer that is missing here is being recreated by another provisioner, which does not pause it.
+  await unlessMissing(jsm.consumers.resume(stream, name), JetStreamApiCodes.ConsumerNotFound);
   log?.info(`the consumer ${name} of ${stream} was paused until ${paused.until}, and is resumed`);
 }
 
