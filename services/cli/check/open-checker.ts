@@ -17,10 +17,17 @@ const mostPagesOfThread = 120;
 const silentMs = 20_000;
 const threadMemoryMb = 1_024;
 
-/** Opens a checker. Rejects with `NotAProject` on a folder without `docs.json`. */
-export function openChecker(): FolderChecker {
+type ChildChecker = ReturnType<typeof childChecker>;
+
+const startChildren = async (): Promise<ChildChecker> => (await import('./child-checker.ts')).childChecker();
+
+/**
+ * Opens a checker. Its `check` rejects with `NotAProject` on a folder without `docs.json`. `openChildren` starts the processes that check large
+ * projects, and those that the thread could not check.
+ */
+export function openChecker(openChildren = startChildren): FolderChecker {
   let thread: Worker | undefined;
-  let children: ReturnType<typeof childChecker> | undefined;
+  let children: ChildChecker | undefined;
   return {
     async check(folder, { added, ...options }) {
       const pages = (await projectFilesIn(folder)).filter((path) => /\.mdx?$/i.test(path));
@@ -31,7 +38,7 @@ export function openChecker(): FolderChecker {
         void thread.terminate();
         thread = undefined;
       }
-      children ??= (await import('./child-checker.ts')).childChecker();
+      children ??= await openChildren();
       return await checkFolder(withFiles(await folderProject(folder), added), children, options);
     },
     async close() {
@@ -41,29 +48,31 @@ export function openChecker(): FolderChecker {
   };
 }
 
-const startThread = (): Worker =>
-  new Worker(new URL('./check-thread.ts', import.meta.url), {
+function startThread(): Worker {
+  const thread = new Worker(new URL('./check-thread.ts', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: threadMemoryMb },
     stdout: false,
   });
+  // An error of a thread without a listener would end this process.
+  return thread.on('error', () => undefined);
+}
 
 /** The answer of the thread; undefined if it hangs, ends or fails. Then child processes find the reason. */
 function askThread(thread: Worker, question: ThreadQuestion): Promise<FolderCheck | undefined> {
   return new Promise((resolve) => {
     const end = (check?: FolderCheck): void => {
       clearTimeout(timer);
-      thread.removeAllListeners();
-      // An error of a thread without a listener would end this process.
-      thread.on('error', () => undefined);
+      // Only these: `removeAllListeners` would also remove the worker's own listeners, without which it receives no further message.
+      thread.off('message', hear).off('error', fail).off('exit', fail);
       resolve(check);
     };
-    const timer = setTimeout(() => end(), silentMs);
-    thread.on('message', (answer: ThreadAnswer) => {
+    const fail = (): void => end();
+    const hear = (answer: ThreadAnswer): void => {
       if (answer.kind === 'alive') timer.refresh();
       else end(answer.kind === 'checked' ? answer.check : undefined);
-    });
-    thread.on('error', () => end());
-    thread.on('exit', () => end());
+    };
+    const timer = setTimeout(fail, silentMs);
+    thread.on('message', hear).on('error', fail).on('exit', fail);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have an origin
     thread.postMessage(question);
   });
