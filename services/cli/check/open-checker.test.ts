@@ -12,7 +12,10 @@ test('small projects are checked one after the other by the thread, without chil
       await writeFile(join(folder, 'docs.json'), JSON.stringify({ name: 'A', navigation: { pages: [page] } }));
       await writeFile(join(folder, `${page}.mdx`), '---\ntitle: A\n---\n\nSee [nothing](/none).\n');
       const { findings } = await checker.check(folder, { pages: true, added: new Map() });
-      expect(findings.map(({ finding }) => [finding.code, finding.file])).toContainEqual(['broken-link', `${page}.mdx`]);
+      expect(findings.map(({ finding }) => [finding.code, finding.file])).toContainEqual([
+        'broken-link',
+        `${page}.mdx`,
+      ]);
     }
   } finally {
     await checker.close();
