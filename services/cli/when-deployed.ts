@@ -7,7 +7,7 @@ export class DeploymentDidNotSucceed extends Error {
   override name = 'DeploymentDidNotSucceed';
 }
 
-const firstPauseMs = 100;
+const shortestPauseMs = 100;
 const longestPauseMs = 2_000;
 const withinMs = 15 * 60_000;
 /** Time limit for the platform to begin the deployment of a publication. */
@@ -24,7 +24,7 @@ export async function whenDeployed(
 ): Promise<DeploymentView | undefined> {
   if (wanted.label !== undefined && !(await hasPreviews(client, domain))) return undefined;
   const startedAt = performance.now();
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 1.3)) {
+  for (;;) {
     const list = await deploymentsOf(client, domain);
     if (list === undefined) return undefined;
     const found = list.deployments.find(
@@ -53,7 +53,8 @@ export async function whenDeployed(
       throw new DeploymentDidNotSucceed(
         `The deployment was not live within ${withinMs / 60_000} minutes. It continues: "bindery site deployments" shows it.`,
       );
-    await delay(pauseMs);
+    // A twentieth of the time so far, so that the pauses lengthen a deployment by no more than that.
+    await delay(Math.min(longestPauseMs, Math.max(shortestPauseMs, elapsedMs / 20)));
   }
 }
 

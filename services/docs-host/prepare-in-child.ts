@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { constants, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { getHeapStatistics } from 'node:v8';
@@ -72,6 +73,18 @@ async function askChild(request: ChildRequest, signal: AbortSignal | undefined, 
   if (outcome.kind === 'failed') throw Object.assign(new Error(outcome.message), { code: outcome.code });
 }
 
+/**
+ * Gives a process the lowest priority. Copies of a large site take minutes of processor time, and the export of its next version may run on the same
+ * machine. The threads that the process starts later have the same priority.
+ */
+function yieldToOthers(pid: number): void {
+  try {
+    setPriority(pid, constants.priority.PRIORITY_LOW);
+  } catch {
+    // The process has ended already, or the system does not allow it.
+  }
+}
+
 /** `addsCopies`: a child for copies alone. A deployment kills that of its site, and needs another one that has started. */
 type WorkerKind = { mostMegabytes: number; addsCopies: boolean };
 
@@ -119,6 +132,7 @@ function startWorker(kind: WorkerKind): Worker {
     env: { ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
+  if (kind.addsCopies && child.pid !== undefined) yieldToOthers(child.pid);
   const ended = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
   // `whyEnded` throws the same error.
   ended.catch(() => {});
