@@ -1,3 +1,5 @@
+import { docsSchemaFile } from '#shared/docs/format/docs-schema.ts';
+
 /** An entry of a navigation as the four generators have it. `source` is the path of a page's file. */
 export type OutlineEntry =
   | { page: string }
@@ -42,7 +44,7 @@ export function docsJsonOf(outline: SiteOutline, pathOf: (source: string) => str
   const [only] = tabs;
   const division = tabs.length > 1 ? { tabs } : { groups: only?.groups ?? [] };
   return {
-    $schema: 'https://mintlify.com/docs.json',
+    $schema: `./${docsSchemaFile.name}`,
     theme: 'mint',
     name,
     ...(description !== undefined && { description }),

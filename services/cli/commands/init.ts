@@ -4,7 +4,7 @@ import { counted } from '#shared/runtime/figures.ts';
 import type { GivenAnswers } from '../new-project/ask-answers.ts';
 import { createOutput, paintFor } from '../terminal.ts';
 
-type InitOptions = GivenAnswers & { from?: string; into: string; json: boolean };
+type InitOptions = GivenAnswers & { from?: string; into: string; schema: boolean; json: boolean };
 
 const formats = ['docusaurus', 'starlight', 'vitepress', 'mkdocs'];
 
@@ -20,6 +20,11 @@ export function initCommand(program: Command): void {
     .option('--yes', 'ask nothing, and take the defaults', false)
     .addOption(new Option('--from <generator>', 'bring a project over that this generator builds').choices(formats))
     .option('--into <folder>', 'with --from, the folder of the new project', 'bindery-docs')
+    .option(
+      '--schema',
+      'only write docs.schema.json, with which editors know docs.json, into a project that is there',
+      false,
+    )
     .option('--json', 'print JSON only', false)
     .addHelpText(
       'after',
@@ -30,7 +35,8 @@ With --from it brings over pages, navigation, admonitions, tabs and redirects, w
 bring over: "file:line: sentence".`,
     )
     .action(async (folder: string, options: InitOptions) => {
-      if (options.from === undefined) await begin(folder, options);
+      if (options.schema) await writeOwnSchema(folder, options.json);
+      else if (options.from === undefined) await begin(folder, options);
       else await bring(folder, options.from, options);
     });
 }
@@ -38,12 +44,12 @@ bring over: "file:line: sentence".`,
 async function begin(folder: string, { json, ...given }: InitOptions): Promise<void> {
   const { askAnswers } = await import('../new-project/ask-answers.ts');
   const { starterProject } = await import('../new-project/starter-project.ts');
-  const { writeProject } = await import('../new-project/write-project.ts');
+  const { withSchema, writeProject } = await import('../new-project/write-project.ts');
   const answers = await askAnswers(folder, json ? { ...given, yes: true } : given, {
     input: process.stdin,
     output: process.stderr,
   });
-  const files = starterProject(answers);
+  const files = withSchema(starterProject(answers));
   await writeProject(folder, files);
   createOutput(json).result(
     { folder, ...answers, files: [...files.keys()] },
@@ -51,12 +57,22 @@ async function begin(folder: string, { json, ...given }: InitOptions): Promise<v
   );
 }
 
+async function writeOwnSchema(folder: string, json: boolean): Promise<void> {
+  const { writeSchema } = await import('../new-project/write-project.ts');
+  await writeSchema(folder);
+  createOutput(json).result(
+    { folder, files: ['docs.schema.json'] },
+    `Wrote docs.schema.json in ${folder}. Name it in docs.json: "$schema": "./docs.schema.json", and in .mintignore, so that it is no part of the site.`,
+  );
+}
+
 async function bring(source: string, from: string, { into, json }: InitOptions): Promise<void> {
   const { bringOver, sourceFormats } = await import('../bring-over/bring-over.ts');
-  const { writeProject } = await import('../new-project/write-project.ts');
+  const { withSchema, writeProject } = await import('../new-project/write-project.ts');
   const format = sourceFormats.find((each) => each === from);
   if (format === undefined) throw new InvalidArgumentError(`There is no generator "${from}".`);
-  const { files, pages, left } = await bringOver(format, source);
+  const { files: brought, pages, left } = await bringOver(format, source);
+  const files = withSchema(brought);
   await writeProject(into, files);
   const paint = paintFor(process.stdout, process.env);
   const lines = left.map(({ file, line, what }) => `${paint('bold', `${file}:${line}`)}: ${what}.`);

@@ -10,6 +10,7 @@ export function formatPage(): string {
     'Docs project format',
     'Every setting and property of the format, and its support in Bindery.',
     'For each supported one, a test renders a project with and without it and checks that the output differs. Publishing and `bindery check` report unsupported ones, which have no effect (`setting-without-effect`, `property-without-effect`, `unused-integration`).',
+    'Editors show these meanings, too: [how to set them up](/editors).',
     '## Settings of docs.json',
     'A dot separates a setting from a nested one, and `[]` marks the items of a list.',
     tableOf(settingSupport),
@@ -23,9 +24,14 @@ export function formatPage(): string {
   );
 }
 
-/** Notes are Markdown, so they are not escaped. */
+/** Meanings and notes are Markdown, so they are not escaped. */
 const tableOf = (table: SupportTable): string =>
   markdownTable(
-    ['name', 'support', 'how, or why not'],
-    Object.entries(table).map(([name, { is, note }]) => [code(name), is, note === undefined ? '' : `${note}.`]),
+    ['name', 'meaning', 'support', 'how, or why not'],
+    Object.entries(table).map(([name, { is, says, note }]) => [
+      code(name),
+      says,
+      is,
+      note === undefined ? '' : `${note}.`,
+    ]),
   );

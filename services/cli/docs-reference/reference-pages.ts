@@ -1,5 +1,6 @@
 import { busPage } from './bus-page.ts';
 import { commandsPage } from './commands-page.ts';
+import { docsSchemaFile } from '#shared/docs/format/docs-schema.ts';
 import { errorTable } from '#shared/http/errors.ts';
 import { code, markdownTable, page, plain } from './markdown.ts';
 import { interfaceDescription } from './interface-description.ts';
@@ -7,10 +8,14 @@ import { findingsPage } from './findings-page.ts';
 import { formatPage } from './format-page.ts';
 import { settingsPage } from './settings-page.ts';
 
-/** Files of our documentation that are generated from the code, by their path in `infra/docs`: pages, and the OpenAPI description behind the API pages. */
+/**
+ * Files of our documentation that are generated from the code, by their path in `infra/docs`: pages, the OpenAPI description behind the API pages, and
+ * the JSON schema of `docs.json`.
+ */
 export async function referencePages(): Promise<Record<string, string>> {
   return {
     'openapi.json': interfaceDescription(),
+    [docsSchemaFile.name]: docsSchemaFile.text(),
     'reference/settings.mdx': settingsPage(),
     'reference/commands.mdx': await commandsPage(),
     'reference/errors.mdx': errorsPage(),

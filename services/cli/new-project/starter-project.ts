@@ -1,3 +1,5 @@
+import { docsSchemaFile } from '#shared/docs/format/docs-schema.ts';
+
 /** The three answers that a new project begins with. */
 export type StarterAnswers = {
   name: string;
@@ -18,7 +20,7 @@ export function starterProject({ name, colour, api }: StarterAnswers): Map<strin
   ];
   const documentation = { tab: 'Documentation', groups: guides };
   const settings = {
-    $schema: 'https://mintlify.com/docs.json',
+    $schema: `./${docsSchemaFile.name}`,
     theme: 'mint',
     name,
     description: `How to use ${name}.`,

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { docsSchemaFile } from '#shared/docs/format/docs-schema.ts';
 
 /** Files of the new project are there already; the message names them. */
 class WouldOverwrite extends Error {
@@ -9,6 +10,20 @@ class WouldOverwrite extends Error {
 }
 
 const mostNamed = 5;
+
+/** The files of a new project, and those for editors: the schema that `docs.json` names, which is no part of the site. */
+export function withSchema(files: ReadonlyMap<string, string | Uint8Array>): Map<string, string | Uint8Array> {
+  const { name, text } = docsSchemaFile;
+  const ignored = Buffer.from(files.get('.mintignore') ?? '').toString();
+  return new Map([...files, [name, text()], ['.mintignore', `${ignored}${name}\n`]]);
+}
+
+/** Writes the schema of `docs.json` into a project, or a newer one in its place. Rejects if the folder has no `docs.json`. */
+export async function writeSchema(folder: string): Promise<void> {
+  if (!existsSync(join(folder, 'docs.json')))
+    throw new Error(`${folder} has no docs.json: name the folder that has it.`);
+  await writeFile(join(folder, docsSchemaFile.name), docsSchemaFile.text());
+}
 
 /**
  * Writes the files of a new project. Rejects with `WouldOverwrite`, before it writes anything, if one of them exists or the folder already has a docs

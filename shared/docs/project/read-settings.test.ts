@@ -37,8 +37,8 @@ describe('settings of docs.json', () => {
     const background = { color: { light: 'white', dark: '#222831' }, decoration: 'stripes' };
     const { diagnostics } = read({ name: 'A', theme: 'mint', colors: { primary: '#112233' }, background });
     expect(diagnostics.map(({ code, message }) => [code, message.split(/[ ;]/)[0]])).toEqual([
-      ['bad-setting', '"background.color.light"'],
       ['bad-setting', '"background.decoration"'],
+      ['bad-setting', '"background.color.light"'],
     ]);
   });
 
@@ -46,9 +46,9 @@ describe('settings of docs.json', () => {
     const { settings, diagnostics } = read({ name: 'A', theme: 'nope', colors: '#112233', navbar: [], seo: null });
     expect(settings.colors.primary).toBe('#16A34A');
     expect(diagnostics.map(({ code, message }) => [code, message.split(/[ ;]/)[0]])).toEqual([
+      ['bad-setting', '"theme"'],
       ['bad-setting', '"colors"'],
       ['bad-setting', '"navbar"'],
-      ['bad-setting', '"theme"'],
       ['missing-setting', 'docs.json'],
     ]);
   });

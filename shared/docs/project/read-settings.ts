@@ -1,7 +1,9 @@
 import type { FindingCode } from '#shared/docs/findings/finding-texts.ts';
+import { reportWrongValues } from '#shared/docs/format/report-wrong-values.ts';
+import { settingValues, topSettings } from '#shared/docs/format/settings.ts';
+import { colourPattern } from '#shared/docs/format/value-kinds.ts';
 import { InvalidProject, quoted, type Report } from './diagnostics.ts';
 import {
-  isJsonObject,
   jsonCopy,
   type JsonObject,
   type JsonValue,
@@ -22,20 +24,7 @@ import { guessAmong } from '#shared/runtime/problem-text.ts';
 import { classifyUrl, isInlineImage, isSafeHref } from './url-policy.ts';
 import type { SiteSettings } from './site-model.ts';
 
-const decorations = ['gradient', 'grid', 'windows'] as const;
-/** Themes of the format. An unknown one is replaced by the first. */
-const themes = 'mint maple palm willow linden almond aspen sequoia luma'.split(' ');
 const defaultPrimary = '#16A34A';
-const knownKeys = new Set(
-  `$schema theme name description colors logo favicon appearance fonts icons background styling thumbnails navigation navbar footer banner
-  interaction contextual redirects variables metadata errors api markdown seo search integrations`.split(/\s+/),
-);
-
-/** Settings that contain other settings. */
-const groups = new Set(
-  'colors appearance icons styling navigation navbar footer seo errors metadata variables search'.split(' '),
-);
-
 /** Maximum number of unknown settings whose names are compared with the known ones. */
 const mostGuesses = 20;
 /** Matches addresses that their author probably meant as a host, by the most common top-level domains. */
@@ -52,16 +41,15 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
     throw new InvalidProject('missing-setting', file, `${file} has no "name". Add the name of the documentation.`);
   }
   let unknownCount = 0;
-  for (const [key, value] of Object.entries(config)) {
-    if (groups.has(key) && value !== null && !isJsonObject(value))
-      warn('bad-setting', `"${key}" must be an object with settings in braces; what is written there has no effect.`);
-    if (!knownKeys.has(key)) {
-      const guess = unknownCount < mostGuesses ? guessAmong(key, [...knownKeys]) : '';
+  for (const key of Object.keys(config)) {
+    if (!topSettings.has(key)) {
+      const guess = unknownCount < mostGuesses ? guessAmong(key, [...topSettings]) : '';
       unknownCount += 1;
       const message = `"${key.slice(0, 60)}" is not a known setting, so it has no effect${guess}${guess === '' ? '.' : '?'}`;
       report({ severity: 'info', code: 'unknown-setting', message, file });
     }
   }
+  reportWrongValues(config, file, report);
   const href = (value: JsonValue | undefined, field: string): string | undefined => {
     const text = textOf(value);
     if (text !== undefined && hostName.test(text)) {
@@ -73,25 +61,9 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
     warn('bad-link', message);
     return undefined;
   };
-  const oneOf = <T extends string>(value: JsonValue | undefined, allowed: readonly T[], field: string): T => {
-    const [fallback] = allowed as readonly [T, ...T[]];
-    const text = textOf(value);
-    if (text === undefined) return fallback;
-    const found = allowed.find((item) => item === text);
-    if (!found) warn('bad-setting', `"${field}" is ${quoted(text)}; it can be ${allowed.join(', ')}.`);
-    return found ?? fallback;
-  };
-  const color = (value: JsonValue | undefined, field: string): string | undefined => {
-    const text = textOf(value);
-    if (text === undefined || /^#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(text)) return text;
-    warn('bad-setting', `"${field}" is ${quoted(text)}; it must be a colour such as ${defaultPrimary}.`);
-    return undefined;
-  };
-
   const colors = objectOf(config['colors']);
-  const primary = color(colors['primary'], 'colors.primary');
+  const primary = colorOf(colors['primary']);
   if (textOf(config['theme']) === undefined) warn('missing-setting', `${file} has no "theme"; "mint" is used.`);
-  else oneOf(config['theme'], themes, 'theme');
   if (primary === undefined)
     warn('missing-setting', `${file} has no usable "colors.primary"; ${defaultPrimary} is used.`);
   const logo = lightDarkOf(config['logo']);
@@ -103,11 +75,6 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
   const footer = objectOf(config['footer']);
   const banner = objectOf(config['banner']);
   const bannerContent = textOf(banner['content']);
-  const background = objectOf(config['background']);
-  const grounds = lightDarkOf(background['color']);
-  color(grounds?.light, 'background.color.light');
-  if (grounds?.dark !== grounds?.light) color(grounds?.dark, 'background.color.dark');
-  oneOf(background['decoration'], decorations, 'background.decoration');
   const seo = objectOf(config['seo']);
   readAnalytics(config['integrations'], (message) =>
     report({ severity: 'info', code: 'unused-integration', message, file }),
@@ -138,19 +105,19 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
     theme: textOf(config['theme']) ?? 'mint',
     colors: {
       primary: primary ?? defaultPrimary,
-      light: color(colors['light'], 'colors.light'),
-      dark: color(colors['dark'], 'colors.dark'),
+      light: colorOf(colors['light']),
+      dark: colorOf(colors['dark']),
     },
     logo: logo && { ...logo, href: href(objectOf(config['logo'])['href'], 'logo.href') },
     favicon: lightDarkOf(config['favicon']),
     appearance: {
-      default: oneOf(appearance['default'], ['system', 'light', 'dark'], 'appearance.default'),
+      default: oneOf(appearance['default'], settingValues['appearance.default']),
       strict: appearance['strict'] === true,
     },
-    iconLibrary: oneOf(objectOf(config['icons'])['library'], ['fontawesome', 'lucide', 'tabler'], 'icons.library'),
+    iconLibrary: oneOf(objectOf(config['icons'])['library'], settingValues['icons.library']),
     background: config['background'],
     styling: {
-      eyebrows: oneOf(styling['eyebrows'], ['section', 'breadcrumbs'], 'styling.eyebrows'),
+      eyebrows: oneOf(styling['eyebrows'], settingValues['styling.eyebrows']),
       latex: typeof styling['latex'] === 'boolean' ? styling['latex'] : undefined,
       codeblocks: styling['codeblocks'],
     },
@@ -190,7 +157,7 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
           },
     variables: readVariables(config['variables'], warn),
     seo: {
-      indexing: oneOf(seo['indexing'], ['navigable', 'all'], 'seo.indexing'),
+      indexing: oneOf(seo['indexing'], settingValues['seo.indexing']),
       metatags: textRecordOf(seo['metatags']),
       organization: seo['organization'],
     },
@@ -208,6 +175,19 @@ export function readSettings(config: JsonObject, file: string, report: Report): 
     integrations: config['integrations'],
     markdownInstructions: listOf(objectOf(config['markdown'])['instructions']).flatMap((item) => textsOf(item)),
   });
+}
+
+/** A text that is one of the allowed ones, or the first of these. Others are reported with all values that do not fit. */
+function oneOf<T extends string>(value: JsonValue | undefined, allowed: readonly [T, ...T[]]): T {
+  const text = textOf(value);
+  return allowed.find((item) => item === text) ?? allowed[0];
+}
+
+const colorForm = new RegExp(colourPattern);
+
+function colorOf(value: JsonValue | undefined): string | undefined {
+  const text = textOf(value);
+  return text !== undefined && colorForm.test(text) ? text : undefined;
 }
 
 /** Reports the pictures of logo and favicon that are not among the files of the project. The renderer leaves them out. */
