@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ConsoleHarness, consoleHarness } from '../../test/support/console-harness.ts';
+import { nameOf } from './account-sign-in.ts';
 import {
   bearer,
   createOrganization,
@@ -23,6 +24,7 @@ let gateway: GatewayHarness;
 let acme: TestOrganization;
 let site: ConsoleHarness;
 let provider: ReturnType<typeof fork>;
+let issuer: string;
 
 beforeAll(async () => {
   gateway = await gatewayHarness();
@@ -39,7 +41,7 @@ beforeAll(async () => {
     { stdio: ['ignore', 'pipe', 'ignore', 'ipc'] },
   );
   const [line] = (await once(provider.stdout ?? provider, 'data')) as [Buffer];
-  const { issuer } = JSON.parse(String(line)) as { issuer: string };
+  ({ issuer } = JSON.parse(String(line)) as { issuer: string });
   site = await consoleHarness(gateway, { ...settings, BINDERY_OIDC_ISSUER: issuer });
 }, 60_000);
 afterAll(async () => {
@@ -86,14 +88,14 @@ async function atProvider(address: string, account: string): Promise<string> {
 type Visitor = Awaited<ReturnType<ConsoleHarness['signedIn']>>;
 
 /** A browser that began to sign in, and the address of the provider to which it was sent. */
-async function begun(to = '/'): Promise<{ visitor: Visitor; address: string }> {
-  const visitor = await site.signedIn();
+async function begun(to = '/', at = site): Promise<{ visitor: Visitor; address: string }> {
+  const visitor = await at.signedIn();
   const { location = '' } = await visitor.get(`/sign-in/account?to=${encodeURIComponent(to)}`);
   return { visitor, address: location };
 }
 
-async function signedIn(account: string, to = '/') {
-  const { visitor, address } = await begun(to);
+async function signedIn(account: string, to = '/', at = site) {
+  const { visitor, address } = await begun(to, at);
   const entered = await visitor.get(await atProvider(address, account));
   return { visitor, entered };
 }
@@ -156,6 +158,48 @@ describe('an account', () => {
     const { visitor, entered } = await signedIn('bob');
     expect([entered.status, visitor.cookies.has(session)]).toEqual([403, false]);
     expect(entered.html).toContain('Your account may not use this console');
+  });
+
+  test('is not called like an operator', async () => {
+    const { visitor } = await signedIn('operator');
+    expect((await visitor.get('/o/acme')).html).toContain('title="account operator"');
+  });
+
+  test('in more groups than a cookie has room for is told so, and does not begin again without end', async () => {
+    const grants = Array.from({ length: 400 }, (_, at) => `a-group-of-${at}=organization-${at}:viewer`).join();
+    const wide = await consoleHarness(gateway, {
+      ...settings,
+      BINDERY_OIDC_ISSUER: issuer,
+      BINDERY_CONSOLE_GRANTS: grants,
+    });
+    const few = await signedIn('in80', '/', wide);
+    expect([few.entered.status, few.entered.location]).toEqual([303, '/']);
+    const cookie = `${session}=${few.visitor.cookies.get(session)}`;
+    expect([cookie.length > 1_000, cookie.length <= 4_096]).toEqual([true, true]);
+    // The first of these organizations does not exist; the page leads to the others.
+    const missing = await few.visitor.get((await few.visitor.get('/')).location ?? '');
+    expect([missing.status, missing.html.includes('href="/o/organization-79"')]).toEqual([404, true]);
+    expect(missing.html).toContain('There is no organization');
+    const many = await signedIn('in400', '/', wide);
+    expect([many.entered.status, many.visitor.cookies.has(session)]).toEqual([403, false]);
+    expect(many.entered.html).toContain('too many groups');
+    await wide.close();
+  });
+
+  test('loses the rights that the settings no longer grant when the console starts again', async () => {
+    const { visitor } = await signedIn('ada');
+    const less = { ...settings, BINDERY_OIDC_ISSUER: issuer, BINDERY_CONSOLE_GRANTS: 'writers=acme:viewer' };
+    const later = await consoleHarness(gateway, less);
+    const there = await later.signedIn();
+    for (const [name, value] of visitor.cookies) there.cookies.set(name, value);
+    expect((await there.get('/o/acme/keys')).html).toContain('<span class="quiet">viewer</span>');
+    expect((await there.get('/o/globex')).status).toBe(404);
+    await later.close();
+    const none = await consoleHarness(gateway, { ...less, BINDERY_CONSOLE_GRANTS: 'others=acme:viewer' });
+    const outside = await none.signedIn();
+    for (const [name, value] of visitor.cookies) outside.cookies.set(name, value);
+    expect((await outside.get('/o/acme')).location).toMatch(/^\/sign-in/);
+    await none.close();
   });
 
   test('leads back to a page of the console only', async () => {
@@ -229,6 +273,13 @@ describe('signing out', () => {
     expect((await other.visitor.get('/o/acme')).location).toMatch(/^\/sign-in/);
     expect((await olga.visitor.get('/o/acme')).status).toBe(200);
   });
+});
+
+test('accounts whose names differ only after the longest name of an actor have different names', () => {
+  const [one, other] = ['1', '2'].map((end) => nameOf({ sub: 'a'.repeat(120) + end, verifiedEmail: undefined }));
+  expect(one).not.toBe(other);
+  expect([one?.length, other?.length]).toEqual([100, 100]);
+  expect(nameOf({ sub: 'key_0123456789abcdef', verifiedEmail: undefined })).toBe('account key_0123456789abcdef');
 });
 
 test('a provider that cannot be reached is said so, while keys still open the console', async () => {

@@ -7,7 +7,7 @@ import type { ProviderSettings } from '#shared/login/provider-settings.ts';
 import { cookieIn, sealer } from '#shared/login/sealed-values.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import type { ConsoleConfig, Grant } from './config.ts';
-import type { Identity, Membership } from './sessions.ts';
+import { groupDigest, type SignIn } from './sessions.ts';
 
 /** Time limit for the visit to the provider. */
 const attemptSeconds = 900;
@@ -22,7 +22,7 @@ type Parts = {
   config: ConsoleConfig;
   isSecure: boolean;
   logger: Logger;
-  signedIn: (reply: FastifyReply, identity: Identity, to: string) => Promise<FastifyReply>;
+  signedIn: (reply: FastifyReply, signIn: SignIn, to: string) => Promise<FastifyReply>;
   sendSentence: (reply: FastifyReply, status: number, title: string, sentence: string) => FastifyReply;
 };
 
@@ -65,8 +65,8 @@ export function accountSignIn(app: FastifyInstance, parts: Parts): void {
       return unreachable(reply, error);
     }
     if ('status' in account) return sendSentence(reply, account.status, account.sentence, 'Sign in again.');
-    const identity = identityOfAccount(account, grants);
-    if (identity === undefined) {
+    const signIn = signInOf(account, grants);
+    if (signIn === undefined) {
       logger.info({ account: account.sub }, 'an account is in no group that may use the console');
       return sendSentence(
         reply,
@@ -75,19 +75,30 @@ export function accountSignIn(app: FastifyInstance, parts: Parts): void {
         'Ask the people who run it for access: they give it to groups of accounts.',
       );
     }
-    return await signedIn(reply, identity, attempt.to);
+    return await signedIn(reply, signIn, attempt.to);
   });
 }
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
-/** The person of an account with the rights of its groups; undefined if there are none. The verified address is the name in the audit. Pure. */
-function identityOfAccount({ sub, verifiedEmail, groups }: Account, grants: readonly Grant[]): Identity | undefined {
-  const own = grants.filter(({ group }) => groups.includes(group));
-  const memberships = own.flatMap((grant): Membership[] =>
-    grant.role === 'operator' ? [] : [{ organization: grant.organization, role: grant.role }],
-  );
-  const isOperator = own.some(({ role }) => role === 'operator');
-  if (!isOperator && memberships.length === 0) return undefined;
-  return { kind: 'person', name: (verifiedEmail ?? sub).slice(0, longestPersonName), isOperator, memberships };
+/** The sign-in of an account with those of its groups that have rights; undefined if none has. Pure. */
+function signInOf(account: Account, grants: readonly Grant[]): SignIn | undefined {
+  const groups = new Set(grants.map(({ group }) => group).filter((group) => account.groups.includes(group)));
+  if (groups.size === 0) return undefined;
+  return { kind: 'account', name: nameOf(account), groups: [...groups].map(groupDigest) };
+}
+
+/** Names of actors that are no accounts: the operator's token, and API keys. */
+const isOther = (name: string): boolean => name === 'operator' || name.startsWith('key_');
+
+/**
+ * Name of an account in the audit: its verified address, or the provider's name for it. The end of a name that is too long is a digest, so that two
+ * accounts never have one name. Pure.
+ */
+export function nameOf({ sub, verifiedEmail }: Pick<Account, 'sub' | 'verifiedEmail'>): string {
+  const name = verifiedEmail ?? sub;
+  const own = isOther(name) ? `account ${name}` : name;
+  if (own.length <= longestPersonName) return own;
+  const digest = digestOf(own).slice(0, 12);
+  return `${own.slice(0, longestPersonName - digest.length - 1)}…${digest}`;
 }

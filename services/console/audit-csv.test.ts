@@ -16,6 +16,13 @@ test.each([
   ['say "hi"', '"say ""hi"""'],
   ['two\nlines', '"two\nlines"'],
   ['ada@acme.test', 'ada@acme.test'],
+  ['＝1+1', "'＝1+1"],
+  // Spreadsheets of many languages divide cells at semicolons and tabs.
+  ['a;=1+1', "a;'=1+1"],
+  ['a; =1+1', "a;' =1+1"],
+  ['a;"=1+1"', '"a;\'""=1+1"""'],
+  ['a\t@SUM(A1)', "a\t'@SUM(A1)"],
+  ['Mozilla/5.0 (X11; Linux)', 'Mozilla/5.0 (X11; Linux)'],
   [undefined, ''],
   [7, '7'],
 ])('the cell %j is written as %j, which no spreadsheet runs', (value, cell) => {
@@ -43,6 +50,13 @@ test('a line has a cell for each name of the head, with the name of the key that
     ...{ action: 'key.created', actor: 'key_1', actorKind: 'key', actorName: 'CI', keyId: 'key_2', name: "'=cmd" },
     ...{ pageCount: '0', entry: 'ec_1:0', commit: 'directory.acme', revision: '2', domain: '' },
   });
+});
+
+test('a person who is called like a key has no name of a key', () => {
+  const actor = { kind: 'person', id: 'key_1' } as const;
+  const commit = { subject: 'directory.acme', revision: 2, id: 'ec_1' };
+  const entry: AuditEntry = { id: 'e', time: '2026-03-01T10:00:00.000Z', action: 'key.created', actor, commit };
+  expect(auditCsvLine(entry, () => 'CI')).toContain('key.created,key_1,person,,');
 });
 
 test('lines are found wherever the text is divided', async () => {

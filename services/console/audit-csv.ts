@@ -8,12 +8,13 @@ const plainFields = auditEntrySchema.keyof().options.filter((name) => !nested.ha
 const head = ['time', 'action', 'actor', 'actorKind', 'actorName', ...plainFields, 'entry', 'commit', 'revision'];
 
 /**
- * A cell of a CSV file. A spreadsheet runs a text that begins with `=`, `+`, `-`, `@`, a tab or a line end as a formula, so such a text gets an
- * apostrophe, with which spreadsheets show it. Pure.
+ * A cell of a CSV file. A spreadsheet runs a text that begins with `=`, `+`, `-`, `@` (also in their wide forms), a tab or a line end as a formula, so
+ * such a text gets an apostrophe, with which spreadsheets show it. The same holds after a semicolon or a tab inside the text, because spreadsheets of
+ * many languages divide cells there. Pure.
  */
 export function csvCell(value: string | number | undefined): string {
   if (typeof value !== 'string') return String(value ?? '');
-  const harmless = /^\s*[=+\-@]|^[\t\r\n]/.test(value) ? `'${value}` : value;
+  const harmless = value.replaceAll(/^(?=\s*[=+\-@＝＋－＠]|[\t\r\n])|(?<=;|[^]\t)(?=\s*["']?[=+\-@＝＋－＠])/g, "'");
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
@@ -22,7 +23,7 @@ const row = (cells: readonly (string | number | undefined)[]): string => `${cell
 /** The first line of a CSV file of audit entries. */
 export const auditCsvHead = row(head);
 
-/** The line of an entry. `nameOf`: name of an API key by its id. Pure. */
+/** The line of an entry. `nameOf`: name of an API key by its id; a person may be called like a key. Pure. */
 export function auditCsvLine(entry: AuditEntry, nameOf: (id: string) => string | undefined): string {
   const { actor, commit } = entry;
   const plain = plainFields.map((name) => {
@@ -30,7 +31,7 @@ export function auditCsvLine(entry: AuditEntry, nameOf: (id: string) => string |
     return typeof value === 'string' || typeof value === 'number' ? value : undefined;
   });
   return row([
-    ...[entry.time, entry.action, actor.id, actor.kind, nameOf(actor.id)],
+    ...[entry.time, entry.action, actor.id, actor.kind, actor.kind === 'key' ? nameOf(actor.id) : undefined],
     ...plain,
     ...[entry.id, commit.subject, commit.revision],
   ]);

@@ -13,7 +13,7 @@ import { checkForwarded } from '#shared/http/forwarded-address.ts';
 import { endSlowClients, headerTimeouts } from '#shared/http/slow-bodies.ts';
 import { whoamiSchema } from '#shared/interfaces/http/directory.ts';
 import { hasRole, type PersonRole } from '#shared/interfaces/http/person-token.ts';
-import type { EndedSessions } from '#shared/login/ended-sessions.ts';
+import type { EndedSessions, SessionState } from '#shared/login/ended-sessions.ts';
 import { cookieIn, sealer } from '#shared/login/sealed-values.ts';
 import { addHealthRoutes, type Health } from '#shared/runtime/health-routes.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
@@ -32,6 +32,7 @@ import {
   organizationsOf,
   roleIn,
   type Session,
+  type SignIn,
 } from './sessions.ts';
 import { confirmation, sure } from './pieces/confirmation.ts';
 import { plainPage, shellPage } from './shell.ts';
@@ -44,6 +45,8 @@ const stalledAfterMs = 90_000;
 const keptMs = 3_000;
 const mostKept = 1_000;
 const saidSeconds = 60;
+/** Limit of the sentence about a change. Browsers keep no cookie of more than 4 KB, and letters may have 4 bytes. */
+const longestSaid = 600;
 
 const policy = [
   "default-src 'none'",
@@ -65,6 +68,7 @@ const securityHeaders = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
 };
+const pageHeaders = { ...securityHeaders, 'cache-control': 'no-store' };
 
 export type ConsoleParts = { ended: EndedSessions; logger: Logger; clock: Clock; health: Health | undefined };
 
@@ -74,10 +78,10 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
   const loggerInstance: FastifyBaseLogger = logger;
   const { trustProxy } = config;
   const isSecure = config.consoleUrl?.startsWith('https:') === true;
-  const sessions = consoleSessions({ ...config, isSecure }, ended);
+  const accounts = accountsOf(config);
+  const sessions = consoleSessions({ ...config, isSecure, grants: accounts?.grants ?? [] }, ended);
   const platform = openPlatform(config, clock);
   const live = liveUpdates(platform, logger);
-  const accounts = accountsOf(config);
   const said = sentences(config.sessionSecret, isSecure);
   const names = namesBeside();
   const app = Fastify({
@@ -90,10 +94,12 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
     requestIdHeader: false,
     genReqId: () => `con_${randomBase62(22)}`,
     forceCloseConnections: true,
+    // Refusals of the framework come before the hooks.
+    frameworkErrors: (_error, _request, reply) => void sendMissing(reply.headers(pageHeaders)),
   });
   endSlowClients(app.server, { stalledAfterMs });
   app.addHook('onRequest', async (_request, reply) => {
-    reply.headers({ ...securityHeaders, 'cache-control': 'no-store' });
+    reply.headers(pageHeaders);
   });
   checkForwarded(app, trustProxy, logger);
   if (health !== undefined) addHealthRoutes(app, 'console', health);
@@ -105,12 +111,24 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
 
   const sendPage = (reply: FastifyReply, status: number, text: string) =>
     reply.code(status).header('content-type', 'text/html; charset=utf-8').send(text);
-  const sendSentence = (reply: FastifyReply, status: number, title: string, content: SafeHtml | string) =>
+  /** `session`: a person who signed in, who may have no page but this one. */
+  const sendSentence = (
+    reply: FastifyReply,
+    status: number,
+    title: string,
+    content: SafeHtml | string,
+    session?: Session | SessionState,
+  ) =>
     sendPage(
       reply,
       status,
-      plainPage(title, html`<h1>${title}</h1><p>${content}</p><p><a href="/">To the start of the console</a></p>`),
+      plainPage(
+        title,
+        html`<h1>${title}</h1><p>${content}</p><p><a href="/">To the start of the console</a></p>${typeof session === 'object' ? wayOn(session.identity, tokenField(session)) : ''}`,
+      ),
     );
+  const tokenField = (session: Session): SafeHtml =>
+    html`<input type="hidden" name="token" value="${sessions.formToken(session)}">`;
 
   /** Refuses a form of another site: browsers say where a request comes from. */
   function refuseForeign(request: FastifyRequest): void {
@@ -120,8 +138,15 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
     if (!isOwn) throw new PlatformRefusal('The form was sent by another site.', { status: 403, code: 'foreign_form' });
   }
 
-  async function signedIn(reply: FastifyReply, identity: Identity, to: string): Promise<FastifyReply> {
-    return reply.header('set-cookie', await sessions.begin(identity)).redirect(ownPath(to), 303);
+  async function signedIn(reply: FastifyReply, signIn: SignIn, to: string): Promise<FastifyReply> {
+    const cookie = await sessions.begin(signIn);
+    if (cookie !== undefined) return reply.header('set-cookie', cookie).redirect(ownPath(to), 303);
+    return sendSentence(
+      reply,
+      403,
+      'Your account is in too many groups',
+      'A browser cannot store a session with so many. Ask the people who run the console to give access to fewer groups.',
+    );
   }
 
   const askToSignIn = (request: FastifyRequest, reply: FastifyReply) =>
@@ -129,20 +154,23 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
 
   app.setErrorHandler(async (error: FastifyError | PlatformRefusal, request, reply) => {
     if (error instanceof PlatformRefusal) {
-      const isOver = error.code === 'invalid_key' || error.code === 'expired_key';
+      const session = await sessions.of(request.raw);
+      const isRefused = error.code === 'invalid_key' || error.code === 'expired_key';
+      const isOver = isRefused && typeof session === 'object' && session.identity.kind === 'key';
       if (isOver && request.method === 'GET') {
-        const session = await sessions.of(request.raw);
-        if (typeof session === 'object' && session.identity.kind === 'key') {
-          void reply.header('set-cookie', await sessions.end(session, 'all'));
-          return askToSignIn(request, reply);
-        }
+        // The gateway refuses the key in any case.
+        await sessions.end(session, 'all').catch(() => {});
+        return askToSignIn(request, reply.header('set-cookie', sessions.forgotten));
       }
-      const status = isOver ? 404 : error.status >= 400 && error.status < 500 ? error.status : 502;
+      const status = isRefused ? 404 : error.status >= 400 && error.status < 500 ? error.status : 502;
+      // A refused person: the organization does not exist, or the gateway and the console differ in their key or clock. The sentence says which.
+      const title = isRefused && !isOver ? 'The platform does not let you in' : (titles[status] ?? refusedTitle);
       return sendSentence(
         reply,
         status,
-        titles[status] ?? 'The platform refused this',
+        title,
         html`${isOver ? 'There is no such page.' : error.message}${error.requestId === undefined ? '' : html` <span class="quiet">Request ${error.requestId}</span>`}`,
+        session,
       );
     }
     const status = error.statusCode ?? 500;
@@ -150,27 +178,40 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
     return sendSentence(
       reply,
       status,
-      status >= 500 ? 'This did not work' : 'The browser sent something else than a form',
+      status >= 500
+        ? 'This did not work'
+        : status === 413
+          ? 'The form is too large'
+          : 'The browser sent something else than a form',
       status >= 500
         ? html`It is a fault of the console. <span class="quiet">Request ${request.id}</span>`
         : 'Go back and try again.',
     );
   });
-  const notFound = (reply: FastifyReply) =>
+  const sendMissing = (reply: FastifyReply, session?: Session | SessionState) =>
     sendSentence(
       reply,
       404,
-      'There is no such page',
+      titles[404] ?? refusedTitle,
       'Its address may be wrong, or the page belongs to another organization.',
+      session,
     );
-  app.setNotFoundHandler((_request, reply) => notFound(reply));
+  const sendUnknown = (reply: FastifyReply) =>
+    sendSentence(
+      reply.header('retry-after', '10'),
+      503,
+      'Your session cannot be checked now',
+      'Try again in a moment.',
+    );
+  app.setNotFoundHandler(async (request, reply) => sendMissing(reply, await sessions.of(request.raw)));
 
   app.get('/', async (request, reply) => {
     const session = await sessions.of(request.raw);
-    if (typeof session === 'string') return askToSignIn(request, reply);
+    if (session === 'unknown') return sendUnknown(reply);
+    if (session === 'ended') return askToSignIn(request, reply);
     const [first] = organizationsOf(session.identity);
     if (session.identity.kind === 'person' && session.identity.isOperator) return reply.redirect('/organizations', 303);
-    return first === undefined ? notFound(reply) : reply.redirect(`/o/${first}`, 303);
+    return first === undefined ? sendMissing(reply, session) : reply.redirect(`/o/${first}`, 303);
   });
 
   signInRoutes(app, {
@@ -187,9 +228,23 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
     app.post(which === 'this' ? '/sign-out' : '/sign-out/everywhere', async (request, reply) => {
       refuseForeign(request);
       const session = await sessions.of(request.raw);
-      if (typeof session === 'string') return reply.redirect('/sign-in', 303);
-      requireToken(sessions, session, request);
-      return reply.header('set-cookie', await sessions.end(session, which)).redirect('/sign-in', 303);
+      if (typeof session === 'object') requireToken(sessions, session, request);
+      // The browser forgets the session in any case: the next person at this machine must not have it.
+      void reply.header('set-cookie', sessions.forgotten);
+      if (session === 'ended') return reply.redirect('/sign-in', 303);
+      try {
+        if (session === 'unknown') throw new Error('the ended sessions cannot be read');
+        await sessions.end(session, which);
+      } catch (error) {
+        logger.error({ err: error }, 'a sign-out could not be stored');
+        return sendSentence(
+          reply,
+          503,
+          'This browser is signed out',
+          'The end of the session could not be stored, so a copy of its cookie elsewhere may still work. Sign in again in a moment, and choose “Sign out everywhere”.',
+        );
+      }
+      return reply.redirect('/sign-in', 303);
     });
 
   for (const route of consoleRoutes) addRoute(route);
@@ -208,19 +263,19 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
           return route.kind === 'stream'
             ? sendSentence(reply, 401, 'Sign in first', 'Your session has ended.')
             : askToSignIn(request, reply);
-        if (session === 'unknown')
-          return sendSentence(
-            reply.header('retry-after', '10'),
-            503,
-            'Your session cannot be checked now',
-            'Try again in a moment.',
-          );
+        if (session === 'unknown') return sendUnknown(reply);
         const { org = '', ...given } = request.params as Record<string, string>;
         const role = roleOf(session.identity, org, route);
         const params = route.params.safeParse(given);
-        if (role === undefined || !params.success) return notFound(reply);
+        if (role === undefined || !params.success) return sendMissing(reply, session);
         if (!hasRole(role, needed))
-          return sendSentence(reply, 403, 'You may not do this', `It needs the role ${needed}, and yours is ${role}.`);
+          return sendSentence(
+            reply,
+            403,
+            titles[403] ?? refusedTitle,
+            `It needs the role ${needed}, and yours is ${role}.`,
+            session,
+          );
         return await handle(visitOf(session, role, org, params.data, request, reply), session, request, reply);
       };
     if (route.kind === 'page')
@@ -237,7 +292,9 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
         guarded(async (visit, session, request, reply) => {
           if (route.isForm) checkForm(session, request);
           const read = route.query.safeParse(route.isForm ? request.body : request.query);
-          return read.success ? await route.follow({ ...visit, query: read.data }, reply, request) : notFound(reply);
+          return read.success
+            ? await route.follow({ ...visit, query: read.data }, reply, request)
+            : sendMissing(reply, session);
         }),
       );
     else
@@ -272,7 +329,7 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
       address: request.url,
       now: clock.now(),
       current: () => clock.now(),
-      token: html`<input type="hidden" name="token" value="${sessions.formToken(session)}">`,
+      token: tokenField(session),
       ask: (asked, answer) => platform.ask(asker, asked, answer, signal),
       open: (asked) => platform.open(asker, asked, signal),
       events: () =>
@@ -360,14 +417,25 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
   }
 }
 
+const refusedTitle = 'The platform refused this';
 const titles: Readonly<Record<number, string>> = {
   403: 'You may not do this',
   404: 'There is no such page',
   502: 'The platform does not answer',
 };
 
-/** A path of the console, for redirects: an address of another site becomes the start page. */
-const ownPath = (to: string): string => (/^\/(?![/\\])[^\0-\x20\\]*$/.test(to) ? to : '/');
+/** A path of the console, for redirects: an address of another site, or one that is not encoded, becomes the start page. */
+const ownPath = (to: string): string => (/^\/(?!\/)[\x21-\x5b\x5d-\x7e]*$/.test(to) ? to : '/');
+
+const mostOrganizations = 100;
+
+/** Links to the person's organizations, and the sign-out, for a page that says why there is nothing else to see. */
+const wayOn = (identity: Identity, token: SafeHtml): SafeHtml =>
+  html`<ul>${organizationsOf(identity)
+    .slice(0, mostOrganizations)
+    .map(
+      (each) => html`<li><a href="/o/${each}">${each}</a></li>`,
+    )}</ul><form method="post" action="/sign-out" hx-boost="false"><p>You are signed in as ${identity.name}.</p>${token}<button class="button">Sign out</button></form>`;
 
 function requireToken(sessions: ConsoleSessions, session: Session, request: FastifyRequest): void {
   const { token } = (request.body ?? {}) as { token?: unknown };
@@ -397,9 +465,10 @@ function sentences(secret: string, isSecure: boolean) {
   const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
   return {
     async say(reply: FastifyReply, sentence: string): Promise<void> {
+      const said = sentence.length > longestSaid ? `${sentence.slice(0, longestSaid)}…` : sentence;
       void reply.header(
         'set-cookie',
-        `${cookie}=${await values.seal({ said: sentence }, saidSeconds)}; Max-Age=${saidSeconds}; ${attributes}`,
+        `${cookie}=${await values.seal({ said }, saidSeconds)}; Max-Age=${saidSeconds}; ${attributes}`,
       );
     },
     async taken(request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> {

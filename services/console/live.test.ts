@@ -118,6 +118,34 @@ test('200 pages share one connection, which is closed after the last of them', a
   expect(opened.length).toBe(2);
 });
 
+test('a page that does not read what happens reads everything again later, instead of keeping all events', async () => {
+  live = liveWith({ ...times, heartbeatMs: 15_000, silentMs: 45_000, checkedMs: 60_000 });
+  const stop = new AbortController();
+  stops.push(stop);
+  const membership = { organization: 'acme', role: 'admin' as const };
+  const asker = {
+    ...{ identity: { kind: 'key' as const, key: 'one', name: 'one', membership } },
+    ...{ organization: 'acme', address: '127.0.0.1' },
+  };
+  const slow = live.follow({ asker, session: 'one', lasts: async () => true }, stop.signal);
+  expect((await slow.next()).value).toEqual({ event: 'read-again' });
+  const quick = open();
+  await vi.waitUntil(() => quick.seen.includes('read-again'));
+  const many = 1_500;
+  const idOf = (at: number) => `se_${String(at).padStart(22, '0')}`;
+  for (let at = 0; at < many; at += 1)
+    for (const stream of streams.keys())
+      stream.write(`event: export\ndata: ${JSON.stringify(exportJob({ jobId: idOf(at) }))}\n\n`);
+  await vi.waitUntil(() => exportsSeen(quick) === many, { timeout: 30_000 });
+  const seen: LiveEvent['event'][] = [];
+  for await (const each of slow) {
+    seen.push(each.event);
+    if (each.event === 'export' && each.data.jobId === idOf(many - 1)) break;
+  }
+  expect(seen).toContain('read-again');
+  expect(seen.length).toBeLessThan(many);
+});
+
 test('a restart of the platform is survived, and pages read again what they missed', async () => {
   const page = open();
   await vi.waitUntil(() => page.seen.includes('read-again'));

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createParser } from 'eventsource-parser';
+import { LRUCache } from 'lru-cache';
 import { type OrganizationEvent, organizationEventSchema } from '#shared/interfaces/http/events.ts';
 import { whoamiSchema } from '#shared/interfaces/http/directory.ts';
 import { jsonIn } from '#shared/runtime/canonical-json.ts';
@@ -52,6 +53,11 @@ const usualTimes: LiveTimes = {
 /** Limit of open live pages of one credential in this process. */
 const mostPages = 500;
 
+/** Limit of the events that wait for a page. Beyond it, the page reads its data again instead. */
+const mostWaiting = 1_000;
+/** Limit of the keys whose last check is known. */
+const mostChecks = 10_000;
+
 /** A page with the events that it has not read yet: the newest of each export and deployment, so that a slow page stays small. */
 type Follower = {
   page: LivePage;
@@ -69,11 +75,16 @@ type Connection = { followers: Set<Follower>; isFollowing: boolean; close: Abort
 export function liveUpdates(platform: Platform, logger: Logger, times: LiveTimes = usualTimes): Live {
   const connections = new Map<string, Connection>();
   /** Time and outcome of the last check of each key. Checks at the same time share one request. */
-  const checks = new Map<string, { at: number; isValid: Promise<boolean> }>();
+  const checks = new LRUCache<string, { at: number; isValid: Promise<boolean> }>({ max: mostChecks });
   let heartbeat: NodeJS.Timeout | undefined;
 
   function tell(follower: Follower, event: LiveEvent): void {
-    follower.waiting.set(nameOf(event), event);
+    const { waiting } = follower;
+    const name = nameOf(event);
+    if (waiting.size >= mostWaiting && !waiting.has(name)) {
+      waiting.clear();
+      waiting.set('read-again', { event: 'read-again' });
+    } else waiting.set(name, event);
     follower.wake();
   }
 

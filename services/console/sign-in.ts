@@ -8,14 +8,23 @@ import { binderyCommand, startCommand } from '#shared/runtime/command-words.ts';
 import { isSameSecret } from '#shared/runtime/same-secret.ts';
 import { sha256Of, jsonIn } from '#shared/runtime/canonical-json.ts';
 import { parseApiKey } from '#shared/http/api-key.ts';
+import { looksLikePersonToken } from '#shared/interfaces/http/person-token.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { ConsoleConfig } from './config.ts';
 import { type Platform, PlatformRefusal } from './platform.ts';
 import { plainPage } from './shell.ts';
-import type { Identity } from './sessions.ts';
+import type { SignIn } from './sessions.ts';
+
+/** False for text that no header can carry, and for a token of a person, whose minute would become the hours of a session. */
+const mayBeCredential = (text: string): boolean => /^[\x21-\x7e]+$/.test(text) && !looksLikePersonToken(text);
 
 /** The person behind a credential that was typed: an admin key, or the operator's token. Rejects with `PlatformRefusal`. */
-async function identityOf(platform: Platform, credential: string, address: string): Promise<Identity> {
+async function signInWith(platform: Platform, credential: string, address: string): Promise<SignIn> {
+  if (!mayBeCredential(credential))
+    throw new PlatformRefusal('This is no API key, and not the token of the operator.', {
+      status: 403,
+      code: 'invalid_key',
+    });
   if (parseApiKey(credential) === undefined) return await operatorOf(platform, credential, address);
   const {
     caller,
@@ -36,10 +45,12 @@ async function identityOf(platform: Platform, credential: string, address: strin
   };
 }
 
-async function operatorOf(platform: Platform, token: string, address: string): Promise<Identity> {
+async function operatorOf(platform: Platform, token: string, address: string): Promise<SignIn> {
   await platform.askWith(token, address, { path: '/v1/organizations', query: { limit: 1 } }, organizationListSchema);
-  return { kind: 'person', name: 'operator', isOperator: true, memberships: [] };
+  return operator;
 }
+
+const operator: SignIn = { kind: 'operator', name: 'operator' };
 
 const firstLinkSchema = z.object({ sha256: z.string(), until: z.iso.datetime() });
 
@@ -47,7 +58,7 @@ const firstLinkSchema = z.object({ sha256: z.string(), until: z.iso.datetime() }
 export const firstLinkFile = (dataFolder: string): string => join(dataFolder, 'console-sign-in.json');
 
 /** The operator, if the token is that of the link which this machine made; the link works once, and ends soon. */
-async function identityOfLink(dataFolder: string, token: string, now: Date): Promise<Identity | undefined> {
+async function signInOfLink(dataFolder: string, token: string, now: Date): Promise<SignIn | undefined> {
   const file = firstLinkFile(dataFolder);
   const stored = firstLinkSchema.safeParse(jsonIn(await readFile(file, 'utf8').catch(() => '')));
   if (!stored.success || !isSameSecret(sha256Of(token), stored.data.sha256)) return undefined;
@@ -56,8 +67,7 @@ async function identityOfLink(dataFolder: string, token: string, now: Date): Pro
     () => true,
     () => false,
   );
-  if (!isFirst || Date.parse(stored.data.until) < now.getTime()) return undefined;
-  return { kind: 'person', name: 'operator', isOperator: true, memberships: [] };
+  return isFirst && Date.parse(stored.data.until) >= now.getTime() ? operator : undefined;
 }
 
 /** The page for signing in. `to`: path to which one returns. `hasAccounts`: true if there is a provider. `problem`: why the last attempt failed. */
@@ -79,7 +89,7 @@ type Parts = {
   hasAccounts: boolean;
   /** Throws for a form that another site sent. */
   refuseForeign: (request: FastifyRequest) => void;
-  signedIn: (reply: FastifyReply, identity: Identity, to: string) => Promise<FastifyReply>;
+  signedIn: (reply: FastifyReply, signIn: SignIn, to: string) => Promise<FastifyReply>;
   sendPage: (reply: FastifyReply, status: number, text: string) => FastifyReply;
 };
 
@@ -94,8 +104,10 @@ export function signInRoutes(app: FastifyInstance, parts: Parts): void {
     const { to, token } = signInQuery.parse(request.query);
     if (token === undefined) return sendPage(reply, 200, plainPage('Sign in', signInPage({ to, hasAccounts })));
     const isHere = /^(127\.|::1$|::ffff:127\.)/.test(request.ip) && request.headers['x-forwarded-for'] === undefined;
-    const identity = isHere ? await identityOfLink(config.dataFolder, token, clock.now()) : undefined;
-    if (identity !== undefined && config.personTokenKey !== undefined) return await signedIn(reply, identity, '/');
+    // A HEAD request, as of a program that previews links, must not use the link up.
+    const signIn =
+      isHere && request.method === 'GET' ? await signInOfLink(config.dataFolder, token, clock.now()) : undefined;
+    if (signIn !== undefined && config.personTokenKey !== undefined) return await signedIn(reply, signIn, '/');
     const problem = isHere
       ? `This link was used, or is too old. "${binderyCommand} console" makes a new one, and a key of "${startCommand}" opens the console too.`
       : 'This link works on the machine of the console only.';
@@ -110,10 +122,10 @@ export function signInRoutes(app: FastifyInstance, parts: Parts): void {
       sendPage(reply, status, plainPage('Sign in', signInPage({ to, hasAccounts, problem })));
     if (!given.success) return again('Type an admin key, or the token of the operator.', 400);
     try {
-      const identity = await identityOf(platform, given.data.credential, request.ip);
-      if (identity.kind === 'person' && config.personTokenKey === undefined)
+      const signIn = await signInWith(platform, given.data.credential, request.ip);
+      if (signIn.kind === 'operator' && config.personTokenKey === undefined)
         return again('The operator cannot sign in here: BINDERY_PERSON_TOKEN_KEY is not set.', 403);
-      return await signedIn(reply, identity, to);
+      return await signedIn(reply, signIn, to);
     } catch (error) {
       if (!(error instanceof PlatformRefusal)) throw error;
       return again(error.message, error.status === 0 || error.status >= 500 ? 502 : 403);

@@ -217,6 +217,16 @@ describe('what is known of sessions', () => {
     }
   });
 
+  test('of a group is that of the session whose reader ended it, also if the clock was set back since it began', async () => {
+    let at = 3 * hour;
+    const kept = store();
+    const [one, other] = [endedSessions(kept, logger, () => at), endedSessions(kept, logger, () => at)];
+    const session = newSession('ada', 24 * 3_600, at, 'ada');
+    at -= hour;
+    await one.endGroup('ada', Number(session.from));
+    for (const each of [one, other]) expect(await each.stateOf(session)).toBe('ended');
+  });
+
   test('is looked for again where the clock was set back', async () => {
     let at = 3 * hour;
     const kept = store();

@@ -174,9 +174,12 @@ export function endedSessions(store: EndedSessionStore, logger: Logger, now: () 
       };
       await inTime(store.remove(names.filter(isNeedless)));
     },
-    /** Ends all sessions of a group that have begun so far. Rejects as `end` does. */
-    async endGroup(group: string): Promise<void> {
-      const before = now();
+    /**
+     * Ends all sessions of a group that have begun so far, and those that began until `began`: the start of a session may be in the future if the clock
+     * was set back, or if another machine's clock is ahead. Rejects as `end` does.
+     */
+    async endGroup(group: string, began = 0): Promise<void> {
+      const before = Math.max(now(), began + 1);
       endAll(group, before);
       const all = { until: before + longestSessionMs, group };
       await inTime(store.add(nameOf(`all-${before}`, all), all.until));

@@ -19,6 +19,11 @@ const accounts = {
   // An address that was not verified may belong to anybody.
   ned: { email: 'ada@acme.test', email_verified: false, groups: ['staff'] },
   eve: { email: 'eve@acme.test', email_verified: false, groups: [] },
+  // A name that means another actor.
+  operator: { groups: ['staff'] },
+  ...Object.fromEntries(
+    [80, 400].map((many) => [`in${many}`, { groups: Array.from({ length: many }, (_, at) => `a-group-of-${at}`) }]),
+  ),
 };
 
 const server = createServer();

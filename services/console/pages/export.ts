@@ -342,11 +342,20 @@ ${isOver ? livePart('export-after', await afterEnd({ ...visit, now }, seen, quer
   });
 });
 
-/** Leads to the archive with a link that was signed now. */
-const download = stream({ path: '/exports/:jobId/download', params }, async ({ ask, params: at }, reply) => {
-  const { bundleUrl } = await ask({ method: 'POST', path: `${jobPath(at.jobId)}/bundle` }, bundleLinkSchema);
-  return reply.redirect(bundleUrl, 303);
-});
+/**
+ * Leads to the archive with a link that was signed now. Signing is recorded and counted, so a page of another site must not cause it: a person who comes
+ * from there is led to the export.
+ */
+const download = stream(
+  { path: '/exports/:jobId/download', params },
+  async ({ ask, base, params: at }, reply, request) => {
+    const { 'sec-fetch-site': site = 'none' } = request.headers;
+    if (request.method !== 'GET' || (site !== 'same-origin' && site !== 'none'))
+      return reply.redirect(`${base}/exports/${at.jobId}`, 303);
+    const { bundleUrl } = await ask({ method: 'POST', path: `${jobPath(at.jobId)}/bundle` }, bundleLinkSchema);
+    return reply.redirect(bundleUrl, 303);
+  },
+);
 
 const replay = form(
   { path: '/exports/:jobId/replay', params, fields: z.object({}), page: exportPage },

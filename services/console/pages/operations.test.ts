@@ -100,6 +100,11 @@ describe('a dead letter', () => {
     await visitor.send(`${letters}/${id}/retry`);
     const failed = await visitor.get(`${letters}/${id}`);
     expect(failed.html).toContain(`${id} failed again: It is still too large.`);
+    // A browser keeps no cookie of more than 4 KB, and the sentence is in one.
+    again = () => Promise.reject(new Poison('名'.repeat(4_000)));
+    const long = await visitor.send(`${letters}/${id}/retry`);
+    for (const cookie of long.headers.getSetCookie()) expect(cookie.length).toBeLessThan(4_096);
+    expect((await visitor.get(`${letters}/${id}`)).html).toContain(`${id} failed again: 名名`);
     again = async () => {};
     const sent = await visitor.send(`${letters}/${id}/retry`);
     expect([sent.status, sent.location]).toEqual([303, `${letters}/${id}`]);

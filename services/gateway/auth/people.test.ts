@@ -92,6 +92,13 @@ test.each([
   expect([answer.statusCode, answer.json().code]).toEqual([status, status === 200 ? undefined : 'invalid_key']);
 });
 
+test.each(['fe80::1%eth0', '::ffff:192.0.2.7', 'unknown'])(
+  'a person whose browser has the address %s may act',
+  async (address) => {
+    expect((await ask('/v1/whoami', await tokenOf({ ...ada(), address }))).statusCode).toBe(200);
+  },
+);
+
 test('a long-lived token is refused a minute after it was made', async () => {
   const token = await sign(sound, {}, personTokenKey, 86_400);
   expect((await ask('/v1/whoami', token)).statusCode).toBe(200);

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { organizationId } from '#shared/contracts/identifiers.ts';
@@ -42,19 +43,28 @@ const type = 'bindery-person+jwt';
 
 const keyOf = (secret: string): Uint8Array => new TextEncoder().encode(secret);
 
-/** A bearer token (JWT, HS256) with which the console acts for a person for a minute. `secret` is shared with the gateway. */
-export const signPersonToken = (
+/**
+ * A bearer token (JWT, HS256) with which the console acts for a person for a minute. `secret` is shared with the gateway. `address` may have a zone, as
+ * link-local addresses do; other text is left out.
+ */
+export function signPersonToken(
   secret: string,
-  { name, role, organization, address }: Person,
+  { name, role, organization, address = '' }: Person,
   now: Date,
-): Promise<string> =>
-  new SignJWT({ role, ...(organization !== undefined && { organization }), ...(address !== undefined && { address }) })
+): Promise<string> {
+  const plain = address.replace(/%.*$/, '');
+  return new SignJWT({
+    role,
+    ...(organization !== undefined && { organization }),
+    ...(isIP(plain) > 0 && { address: plain }),
+  })
     .setProtectedHeader({ alg: 'HS256', typ: type })
     .setSubject(name)
     .setAudience(audience)
     .setIssuedAt(Math.floor(now.getTime() / 1_000))
     .setExpirationTime(Math.floor(now.getTime() / 1_000) + lifeSeconds)
     .sign(keyOf(secret));
+}
 
 /** True for text that may be a token of a person. API keys contain no dots. */
 export const looksLikePersonToken = (text: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text);
