@@ -13,7 +13,8 @@ import { readPreparedSite } from './prepared-site.ts';
 import { readVersionList, type VersionList } from './version-list.ts';
 
 const { folder, host, atEnd } = docsHosts();
-const waiting = { timeout: 40_000, interval: 50 };
+/** The process that makes copies has a low priority, so on a busy machine they take long. */
+const waiting = { timeout: 110_000, interval: 50 };
 /** Limit of a test in which children start three times. */
 const longest = { timeout: 90_000 };
 

@@ -74,12 +74,13 @@ async function askChild(request: ChildRequest, signal: AbortSignal | undefined, 
 }
 
 /**
- * Gives a process the lowest priority. Copies of a large site take minutes of processor time, and the export of its next version may run on the same
- * machine. The threads that the process starts later have the same priority.
+ * Gives a process a low priority. Copies of a large site take minutes of processor time, and the export of its next version may run on the same
+ * machine. With the lowest priority they would never be made on a busy machine, which compresses each answer until then. The threads that the
+ * process starts later have the same priority.
  */
 function yieldToOthers(pid: number): void {
   try {
-    setPriority(pid, constants.priority.PRIORITY_LOW);
+    setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
     // The process has ended already, or the system does not allow it.
   }
