@@ -16,7 +16,7 @@ const { folder, host, atEnd } = docsHosts();
 /** The process that makes copies has a low priority, so on a busy machine they take long. */
 const waiting = { timeout: 110_000, interval: 50 };
 /** Limit of a test in which children start three times. */
-const longest = { timeout: 90_000 };
+const longest = { timeout: 240_000 };
 
 let platform: SitesPlatform;
 beforeEach(async () => {
