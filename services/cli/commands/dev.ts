@@ -17,6 +17,11 @@ export function devCommand(program: Command): void {
         'interval of checks of all files in milliseconds (1000), for folders that send no events',
       ).argParser(wholeNumber(50, 600_000)),
     )
+    .option(
+      '--assistant',
+      'let readers ask the assistant, which quotes the pages of the folder; nothing leaves this machine',
+      false,
+    )
     .option('--remote', 'fetch the API descriptions that the project names by address, as publish does', false)
     .option(...privateAddresses)
     .addHelpText(

@@ -8,6 +8,8 @@ import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { browserScript, devFolder, withLiveScript } from './browser-scripts.ts';
 import type { DevSite, SiteFile } from './dev-site.ts';
+import { assistantConfig } from './assistant-config.ts';
+import type { LocalAssistant } from './local-assistant.ts';
 import type { DevTabs } from './dev-tabs.ts';
 
 export type DevServer = { url: string; port: number; close(): Promise<void> };
@@ -17,6 +19,8 @@ export type ListenOptions = {
   port: number;
   /** Address to listen on; by default only this machine. */
   host?: string | undefined;
+  /** Answers the questions of readers. Without it, pages have no assistant. */
+  assistant?: Pick<LocalAssistant, 'answer'> | undefined;
   /** Told about a request that failed by our own mistake. */
   onError: (error: unknown) => void;
 };
@@ -31,7 +35,7 @@ const ownNames = ['localhost', '127.0.0.1', '[::1]'];
  * because a browser tries both. Rejects if no port is free, or the address is not one of this machine.
  */
 export async function devServer(site: DevSite, tabs: DevTabs, options: ListenOptions): Promise<DevServer> {
-  const { host, onError } = options;
+  const { host, assistant, onError } = options;
   const names = host === undefined ? ownNames : [...ownNames, isIP(host) === 6 ? `[${host}]` : host];
   /** Listening on all addresses, each of them is allowed, but no name: a site of somebody else can give its name to any address. */
   const isOpen = host === '0.0.0.0' || host === '::';
@@ -43,7 +47,14 @@ export async function devServer(site: DevSite, tabs: DevTabs, options: ListenOpt
         `This host name is not allowed. Open the site at localhost, or name the host by --host.`,
       );
     }
-    answer(request, response, site, tabs).catch((error: unknown) => {
+    if (
+      assistant !== undefined &&
+      request.method === 'POST' &&
+      isOwnPage(request) &&
+      assistant.answer(request, response)
+    )
+      return;
+    answer(request, response, site, tabs, assistant !== undefined).catch((error: unknown) => {
       onError(error);
       if (response.headersSent) response.destroy();
       else plain(response, 500, `The request failed: ${messageOf(error)}`);
@@ -106,7 +117,18 @@ export function isAllowed(host: string | undefined, names: readonly string[], is
   return names.includes(name) || (isOpen && isIP(name.replace(/^\[|\]$/g, '')) !== 0);
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, site: DevSite, tabs: DevTabs): Promise<void> {
+/** True for requests of pages of this server, and of programs that are no browser. */
+function isOwnPage({ headers }: IncomingMessage): boolean {
+  return headers.origin === undefined || headers.origin === `http://${headers.host}`;
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  site: DevSite,
+  tabs: DevTabs,
+  hasAssistant: boolean,
+): Promise<void> {
   const { method, url = '/' } = request;
   if (method !== 'GET' && method !== 'HEAD') return plain(response, 405, 'Only GET and HEAD are answered.');
   const { pathname, searchParams } = new URL(url, 'http://localhost');
@@ -123,7 +145,13 @@ async function answer(request: IncomingMessage, response: ServerResponse, site: 
     if (text === undefined) return plain(response, 404, 'There is no such script.');
     return send(request, response, { kind: 'file', path: pathname, body: text });
   }
-  return send(request, response, await site.answer(url));
+  const file = await site.answer(url);
+  const isConfig = hasAssistant && file.kind === 'file' && file.path === '_bindery/config.js';
+  return send(
+    request,
+    response,
+    isConfig ? { ...file, body: Buffer.from(file.body).toString() + assistantConfig } : file,
+  );
 }
 
 function send(request: IncomingMessage, response: ServerResponse, file: SiteFile): void {

@@ -15,7 +15,7 @@ export type TargetSite = {
   index: Pick<SiteIndex, 'exported' | 'files'>;
   wildcard: (path: string) => Redirection | undefined;
   /** Files of the site itself, with one page for each redirect. */
-  files: () => ReadonlyMap<string, Uint8Array>;
+  files: () => Pick<ReadonlyMap<string, Uint8Array>, 'get' | 'has'>;
 };
 
 /**

@@ -14,8 +14,8 @@ import { wildcardRedirects, withWildcards } from '#shared/docs/render/redirects.
 import { pageFeed } from '#shared/docs/render/render-closing.ts';
 import { searchHead, searchScopes } from '#shared/docs/render/search-index-files.ts';
 import { isListed } from '#shared/docs/render/site/crawler-files.ts';
-import { renderSite } from '#shared/docs/render/site/render-site.ts';
-import { exportedPages, indexSite, type SiteIndex } from '#shared/docs/render/site-index.ts';
+import { siteFiles, type SiteFiles } from '#shared/docs/render/site/render-site.ts';
+import { indexAgain, type SiteIndex } from '#shared/docs/render/site-index.ts';
 import { notFoundFile } from '#shared/export/bundle/bundle-names.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { findTarget } from './find-target.ts';
@@ -37,7 +37,7 @@ type Site = {
   index: SiteIndex;
   options: RenderOptions;
   /** Digest of everything that all pages share. */
-  shared: string;
+  shared: { pages: string; navigation: string; others: string };
   /** Parts to leave out of API descriptions, by path. */
   leftOut: ReadonlyMap<string, readonly string[]>;
   wildcard: ReturnType<typeof wildcardRedirects>;
@@ -57,7 +57,8 @@ export function liveSite() {
   const files = new Map<string, ProjectFile>();
   const readings = keptReadings();
   let site: Site | undefined;
-  let siteFiles: Map<string, Uint8Array> | undefined;
+  /** The files of the site itself, each made when a browser asks for it. */
+  let madeFiles: ReturnType<typeof lazyFiles> | undefined;
   let last: SiteReading = noReading;
 
   async function readAll(reader: Reader, changed: ReadonlySet<string>): Promise<SiteReading> {
@@ -76,15 +77,15 @@ export function liveSite() {
         allowTenantScripts: true,
         deployment: 'client-hosted',
       };
-      const index = indexSite(model, exportedPages(model, groups));
-      const shared = sha256Of(JSON.stringify(sharedInputs(index, options)));
+      const index = indexAgain(model, groups, before?.index);
+      const shared = sharedDigest(index, options, before);
       site = {
         ...{ model, index, options, shared, made },
         leftOut: leftOutOperations(model, groups),
         wildcard: wildcardRedirects(withWildcards(model.redirects)),
       };
-      const isSiteChanged = before?.shared !== shared;
-      if (isSiteChanged) siteFiles = undefined;
+      const isSiteChanged = JSON.stringify(before?.shared) !== JSON.stringify(shared);
+      if (isSiteChanged) madeFiles = undefined;
       return {
         revision: last.revision + 1,
         pages: index.exported.size,
@@ -154,11 +155,9 @@ export function liveSite() {
     return (last = await readAll(reader, new Set([...changed.map(({ path }) => path), ...gone])));
   }
 
-  const filesOfSite = ({ model, options, index }: Site): Map<string, Uint8Array> => {
-    siteFiles ??= new Map(
-      renderSite(model, { ...options, domain: 'preview' }, index.exported).map(({ path, body }) => [path, body]),
-    );
-    return siteFiles;
+  const filesOfSite = ({ options, index }: Site): ReturnType<typeof lazyFiles> => {
+    madeFiles ??= lazyFiles(siteFiles(index, { ...options, domain: 'preview' }));
+    return madeFiles;
   };
 
   const pageOf = ({ index, options, made }: Site, path: string): PageToRender => {
@@ -220,7 +219,7 @@ export function liveSite() {
           return asked.paths.map((path) => (now?.index.exported.has(path) === true ? pageOf(now, path) : null));
         }
         case 'site-files':
-          return site === undefined ? [] : [...filesOfSite(site)].map(([path, body]) => [path, sha256Of(body)]);
+          return site === undefined ? [] : filesOfSite(site).digests();
         case 'search':
           return site === undefined ? { head: '', parts: [] } : search(site);
         case 'feed':
@@ -235,6 +234,40 @@ export function liveSite() {
         }
       }
     },
+  };
+}
+
+/** Files of a site by path, each made once. */
+function lazyFiles({ ofPages, others }: SiteFiles) {
+  const made = new Map<string, Uint8Array>();
+  let all: ReadonlyMap<string, () => string> | undefined;
+  const makerOf = (path: string): (() => string) | undefined => ofPages.get(path) ?? (all ??= others()).get(path);
+  const get = (path: string): Uint8Array | undefined => {
+    const make = made.has(path) ? undefined : makerOf(path);
+    if (make !== undefined) made.set(path, Buffer.from(make()));
+    return made.get(path);
+  };
+  return {
+    get,
+    has: (path: string) => makerOf(path) !== undefined,
+    /** Names and digests of the files that open pages may show. */
+    digests: () => Array.from(ofPages.keys(), (path) => [path, sha256Of(get(path) ?? '')] as const),
+  };
+}
+
+/** Digest of everything that pages share. The parts that are the same objects as before are not read again, because they are most of it. */
+function sharedDigest(index: SiteIndex, options: RenderOptions, before: Site | undefined): Site['shared'] {
+  const { navigation, pages, exported, ...others } = sharedInputs(index, options);
+  const known = before?.index;
+  const isSame = known?.model.pages === index.model.pages && known.exported === index.exported;
+  const digest = (value: unknown): string => sha256Of(JSON.stringify(value));
+  return {
+    pages: isSame && before !== undefined ? before.shared.pages : digest([pages, exported]),
+    navigation:
+      before !== undefined && known?.model.navigation === index.model.navigation
+        ? before.shared.navigation
+        : digest(navigation),
+    others: digest(others),
   };
 }
 

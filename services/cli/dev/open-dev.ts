@@ -1,12 +1,15 @@
 import { devServer, type DevServer } from './dev-server.ts';
 import { type ChangeDone, type DevSite, devSite } from './dev-site.ts';
 import { devTabs } from './dev-tabs.ts';
+import type { LocalAssistant } from './local-assistant.ts';
 import { watchFolder } from './watch-folder.ts';
 
 export type OpenDevOptions = {
   port: number;
   host?: string | undefined;
   pollMs?: number;
+  /** Answers the questions of readers. It is closed with the rest. */
+  assistant?: LocalAssistant | undefined;
   /** Files that are not in the folder, by path. */
   extra?: ReadonlyMap<string, Uint8Array>;
   onChange?: (done: ChangeDone) => void;
@@ -18,7 +21,7 @@ export type OpenDev = { site: DevSite; server: DevServer; close(): Promise<void>
 
 /** Serves the site of a project folder and follows its changes. Throws as `projectFilesIn` and `devServer`. */
 export async function openDev(folder: string, options: OpenDevOptions): Promise<OpenDev> {
-  const { pollMs, extra, onChange, onError, onLost = () => undefined } = options;
+  const { pollMs, extra, assistant, onChange, onError, onLost = () => undefined } = options;
   const tabs = devTabs();
   let site: DevSite | undefined;
   /** Names of files that changed while the project is read for the first time; undefined in it for any file. */
@@ -30,7 +33,9 @@ export async function openDev(folder: string, options: OpenDevOptions): Promise<
     }
     const follow = async (to: DevSite): Promise<void> => {
       const done = await to.change(paths);
-      if (done !== undefined) onChange?.(done);
+      if (done === undefined) return;
+      assistant?.changed();
+      onChange?.(done);
     };
     follow(site).catch(onError);
   };
@@ -45,11 +50,11 @@ export async function openDev(folder: string, options: OpenDevOptions): Promise<
       async close() {
         await watch.close();
         await server.close();
-        await made.close();
+        await Promise.all([made.close(), assistant?.close()]);
       },
     };
   } catch (error) {
-    await Promise.all([watch.close(), site?.close()]);
+    await Promise.all([watch.close(), site?.close(), assistant?.close()]);
     throw error;
   }
 }

@@ -17,6 +17,7 @@ export type DevOptions = {
   host?: string;
   open: boolean;
   poll?: number | true;
+  assistant: boolean;
   remote: boolean;
   privateAddresses: boolean;
 };
@@ -34,8 +35,10 @@ export async function runDev(folder: string, options: DevOptions): Promise<void>
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
   const remote = options.remote ? await fetched(folder, options.privateAddresses) : noDescriptions;
   for (const diagnostic of remote.diagnostics) print(diagnosticLine(diagnostic, paint));
+  // The assistant has the code of a service, which a preview without it need not load.
+  const { localAssistant } = options.assistant ? await import('./local-assistant.ts') : { localAssistant: undefined };
   const dev = await openDev(folder, {
-    ...{ port, host, extra: remote.files },
+    ...{ port, host, extra: remote.files, assistant: localAssistant?.(folder, print) },
     ...(poll !== undefined && { pollMs: poll === true ? usualPollMs : poll }),
     onError: (error) => print(`${paint('red', 'error')} ${printable(messageOf(error))}`),
     onLost: (reason) => print(`There are no events for ${folder} (${reason}), so all files are checked every second.`),

@@ -24,6 +24,10 @@ export function importsOfPages(
   const whole = new Map<string, PageImports>();
   let repeated = 0;
   for (const [file, { dependencies, linkTargets }] of own) {
+    if (dependencies.length === 0) {
+      whole.set(file, { dependencies, linkTargets });
+      continue;
+    }
     const reached = reachableImports(file, (path) => sources.get(path)?.imports ?? []);
     const targets = new Set(linkTargets);
     for (const path of reached) for (const target of sources.get(path)?.linkTargets ?? []) targets.add(target);

@@ -46,13 +46,17 @@ export function fileKind(path: string): FileKind {
   return assetTypes.has(extension) ? 'asset' : 'other';
 }
 
+/** True for a file that no bundle has because of its size. */
+export const isTooLarge = ({ sizeBytes }: Pick<ProjectFile, 'sizeBytes'>): boolean => sizeBytes > maxAssetBytes;
+
 /**
  * The files that can be in a bundle, sorted by path. Left out and reported: names that are invalid on some system, names that are equal on many
  * systems (case, Unicode form), and files over 20 MB.
  */
 export function usableFiles(files: readonly ProjectFile[], report: Report): ProjectFile[] {
   const taken = new Map<string, string>();
-  return files.toSorted(byPath).filter(({ path, sizeBytes }) => {
+  return files.toSorted(byPath).filter((file) => {
+    const { path } = file;
     const refuse = (code: FindingCode, message: string): false => {
       report({ severity: 'error', code, message, file: path.slice(0, 300).toWellFormed() });
       return false;
@@ -65,7 +69,7 @@ export function usableFiles(files: readonly ProjectFile[], report: Report): Proj
       const message = `The file ${quoted(path)} is left out: ${quoted(other)} has the same name on many systems. Rename one of them.`;
       return refuse('path-collision', message);
     }
-    if (sizeBytes > maxAssetBytes)
+    if (isTooLarge(file))
       return refuse('file-too-large', `The file ${quoted(path)} is left out: it is larger than 20 MB.`);
     taken.set(key, path);
     return true;

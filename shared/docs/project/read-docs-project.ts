@@ -3,14 +3,17 @@ import { byPath } from '#shared/export/bundle/archive-names.ts';
 import { reportedFiles } from './bundled-files.ts';
 import { diagnosticList, InvalidProject, type Report } from './diagnostics.ts';
 import { ignoreRules } from './ignore-rules.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { jsonCopy, textOf } from './json-values.ts';
 import { isSafeHref } from './url-policy.ts';
 import { pageEntry, unreadableGroup } from './page-entry.ts';
 import { importsOfPages } from './page-imports.ts';
 import {
+  type FileKind,
   fileKind,
   filesByPagePath,
   isSource,
+  isTooLarge,
   isSpec,
   mayBeSpec,
   pagePathOf,
@@ -59,23 +62,32 @@ export async function readDocsProject(
   readings: Readings = openReadings(undefined, ''),
 ): Promise<DocsProject> {
   const { report, all } = diagnosticList();
-  const files = usableFiles(project.files, report);
+  const { files, names } = usableFilesOf(project.files, readings, report);
   const usable: ProjectFiles = { files, read: (path, maxBytes) => project.read(path, maxBytes) };
 
   // 1. Configuration: settings and navigation.
   const config = await readConfig(usable);
   const settings = readSettings(config.value, config.file, report);
   reportSettingsWithoutEffect(config.value, config.file, report);
-  const ignored = ignoreRules(await readIgnoreFile(usable));
-  const pageFiles = filesByPagePath(files, ignored, report);
+  const ignoreText = await readIgnoreFile(usable);
+  const { pageFiles, pathOf, kinds, ignored } = readings.step(
+    'files',
+    '',
+    [names, ignoreText],
+    (told) => sortedOut(files, ignoreText, told),
+    report,
+  );
   const pageAt = (named: string): string | undefined => {
-    const candidates = [named, `${named}/index`, named.normalize('NFC'), named.normalize('NFD')];
+    if (pageFiles.has(named)) return named;
+    const candidates = [`${named}/index`, named.normalize('NFC'), named.normalize('NFD')];
     return candidates.find((path) => pageFiles.has(path));
   };
-  const carried = files.filter(({ path }) => !ignored(path) && !config.files.includes(path) && !isRemoteFile(path));
   const ofKind = (kind: 'style' | 'script' | 'asset'): ProjectFile[] =>
-    carried.filter(({ path }) => fileKind(path) === kind);
-  const specs = await specsOf(usable, ofKind('asset'), readings);
+    files.filter(
+      ({ path }, at) => kinds[at] === kind && !ignored[at] && !config.files.includes(path) && !isRemoteFile(path),
+    );
+  const carried = { assets: ofKind('asset'), styles: ofKind('style'), scripts: ofKind('script') };
+  const specs = await specsOf(usable, carried.assets, readings);
   const reference = await openSiteReference(
     usable,
     specs,
@@ -92,28 +104,36 @@ export async function readDocsProject(
   );
 
   // 2. Sources: pages, snippets, and the dependencies between them.
-  const candidates = files.filter(({ path }) => {
-    const kind = fileKind(path);
-    return (kind === 'page' || kind === 'code') && (!ignored(path) || isNamed(path, pageFiles, places));
+  const isNamed = (path: string): boolean => {
+    const page = pathOf.get(path);
+    return page !== undefined && places.has(page);
+  };
+  const candidates = files.filter(({ path }, at) => {
+    const kind = kinds[at];
+    return (kind === 'page' || kind === 'code') && (ignored[at] !== true || isNamed(path));
   });
-  const sources = await readSources(
+  const read = await readSources(
     usable,
     candidates.map(({ path }) => path),
     settings.variables,
     report,
     readings,
   );
+  const sources = readings.step('sources', '', [...read.values()], () => read);
   refuseUndefinedVariables(sources, settings.variables);
   const importsOf = (path: string): readonly string[] => sources.get(path)?.imports ?? [];
-  const imported = new Set([...sources.keys()].flatMap((path) => importsOf(path)));
+  const imported = readings.step(
+    'imported',
+    '',
+    [sources],
+    () => new Set([...sources.keys()].flatMap((path) => importsOf(path))),
+  );
   const isPage = (path: string): boolean =>
-    fileKind(path) === 'page' &&
-    pageFiles.get(pagePathOf(path)) === path &&
-    (isNamed(path, pageFiles, places) || !(imported.has(path) || isInSnippetFolder(path)));
-  reportCycles(sources, importsOf, report);
+    pathOf.has(path) && (isNamed(path) || !(imported.has(path) || isInSnippetFolder(path)));
+  readings.step('cycles', '', [sources], (told) => reportCycles(sources, importsOf, told), report);
 
   // 3. Files that are copied unchanged.
-  const scripts = ofKind('script').filter(({ path }) => !imported.has(path));
+  const scripts = carried.scripts.filter(({ path }) => !imported.has(path));
 
   // 4. Pages.
   const shown = new Map<string, PageReference>();
@@ -121,35 +141,41 @@ export async function readDocsProject(
     if (found) shown.set(found.entry.path, found);
     return found;
   };
-  const sourcesOfPages = [...sources].filter(([file]) => isPage(file));
-  const written = new Map(
-    sourcesOfPages.map(([file, { frontmatter }]) => {
-      const path = pagePathOf(file);
-      return [path, noted(reference.ofFrontmatter(frontmatter, file, places.get(path)?.[0]?.source))] as const;
-    }),
+  const pageSources = [...sources].filter(([file]) => isPage(file));
+  /** The pages with their files, in the same list as the last time if it has the same members. */
+  const sourcesOfPages = readings.step(
+    'pages',
+    '',
+    pageSources.map(([, source]) => source),
+    () => pageSources.map(([file, source]) => ({ file, path: pagePathOf(file), source })),
   );
-  reportFrontmatterWithoutEffect(
-    sourcesOfPages.map(([file, { frontmatter }]) => [file, frontmatter] as const),
-    report,
-  );
+  const written = new Map<string, PageReference>();
+  for (const { file, path, source } of sourcesOfPages) {
+    const found = noted(reference.ofFrontmatter(source.frontmatter, file, places.get(path)?.[0]?.source));
+    if (found !== undefined) written.set(path, found);
+  }
+  const frontmatters = () => sourcesOfPages.map(({ file, source }) => [file, source.frontmatter] as const);
+  const tellOfFrontmatter = (told: Report): void => reportFrontmatterWithoutEffect(frontmatters(), told);
+  readings.step('frontmatter', '', [sourcesOfPages], tellOfFrontmatter, report);
   addOperations((path) => written.get(path)?.file);
   const found: PageEntry[] = [];
   const links = new Map<string, NavigationNode>();
   const hiddenLinks = new Set<string>();
-  const imports = importsOfPages(
-    sourcesOfPages.map(([file]) => file),
-    sources,
+  const filesOfPages = () => sourcesOfPages.map(({ file }) => file);
+  const imports = readings.step('imports', '', [sourcesOfPages, sources], () =>
+    importsOfPages(filesOfPages(), sources),
   );
-  for (const [file, source] of sourcesOfPages) {
-    const path = pagePathOf(file);
+  const { indexing } = settings.seo;
+  for (const { file, path, source } of sourcesOfPages) {
     const { dependencies = [], linkTargets = [] } = imports.get(file) ?? {};
-    const entry = pageEntry(
-      path,
-      { ...source, linkTargets },
-      places.get(path) ?? [],
-      settings.seo.indexing,
-      dependencies,
-      written.get(path),
+    const around = places.get(path) ?? [];
+    const shownPart = written.get(path);
+    const inputs: unknown[] = [source, indexing, shownPart && JSON.stringify(shownPart), dependencies.length];
+    for (const { hidden, searchable, language, version } of around) inputs.push(hidden, searchable, language, version);
+    // Only the lists of pages with imports are made again each time.
+    if (dependencies.length > 0) inputs.push(...dependencies, ...linkTargets);
+    const entry = readings.step('page', path, inputs, () =>
+      jsonCopy(pageEntry(path, { ...source, linkTargets }, around, indexing, dependencies, shownPart)),
     );
     if (entry.groups.includes(unreadableGroup)) report(closedPage(file));
     const url = textOf(source.frontmatter['url']);
@@ -167,10 +193,10 @@ export async function readDocsProject(
   }
   for (const made of reference.pages.values()) {
     noted(made);
-    found.push(madeEntry(made, places.get(made.path) ?? [], settings.seo.indexing));
+    found.push(jsonCopy(madeEntry(made, places.get(made.path) ?? [], indexing)));
   }
-  const carriedFiles = [...ofKind('asset'), ...ofKind('style'), ...scripts];
-  const { pages, files: named } = reportedFiles(found.sort(byPath), carriedFiles, report);
+  const carriedFiles = [...carried.assets, ...carried.styles, ...scripts];
+  const { pages, files: named } = bundledFilesOf(found.sort(byPath), carriedFiles, readings, report);
   const hasName = new Set(named);
   const entriesOf = (list: readonly ProjectFile[]) => list.filter((file) => hasName.has(file)).map(entryOf);
   if (pages.length === 0) {
@@ -180,37 +206,104 @@ export async function readDocsProject(
   const pageOf = new Map(pages.map((page) => [page.path, page]));
   const navigation = withTitles(nodes, pageOf, new Map([...links].filter(([path]) => !hiddenLinks.has(path))));
   const carriedPaths = new Set(carriedFiles.map(({ path }) => path));
-  const assets = entriesOf(ofKind('asset'));
+  const assets = entriesOf(carried.assets);
   const pictures = await pictureSizes(assets, usable, (file, make) => readings.of('picture', file, make));
   for (const made of reference.files()) await keep(made);
   const fonts = await readFonts(config.value['fonts'], config.file, { ...usable, files: named }, report);
   checkPictures(settings, config.file, (path) => carriedPaths.has(path), report);
   checkIcons({ settings, navigation, pages }, config.file, (path) => carriedPaths.has(path), report);
-  return jsonCopy<DocsProject>({
+  return {
     formatVersion: 1,
-    settings: { ...settings, fonts },
-    navigation,
-    pages,
+    settings: jsonCopy({ ...settings, fonts }) as DocsProject['settings'],
+    navigation: readings.step('navigation', '', [JSON.stringify(navigation)], () => jsonCopy(navigation)),
+    pages: readings.step('entries', '', pages, () => pages),
     snippets: [...sources.values()]
-      .filter(({ entry }) => imported.has(entry.path) || (isSource(entry.path) && !isPage(entry.path)))
+      .filter(({ entry }) => imported.has(entry.path) || (!isPage(entry.path) && isSource(entry.path)))
       .map(({ entry: { path, sha256, sizeBytes }, imports: dependencies, linkTargets }) => {
         // The entry has direct names only: otherwise each file in a chain of imports would list all files after it.
         return { path, sha256, sizeBytes, dependencies, linkTargets };
       })
       .sort(byPath),
-    specs: specs.map(entryOf),
-    operations: [...shown.values()].map(({ entry }) => entry).sort(byPath),
-    assets: assets.map((file) => ({ ...file, picture: pictures.get(file.path) })),
-    styles: entriesOf(ofKind('style')),
-    scripts: entriesOf(scripts),
-    namedFiles: await namedFiles(named, usable),
-    synonyms: readSynonyms(config.value['search'], config.file, report),
-    redirects: [
-      ...readRedirects(config.value['redirects'], config.file, (path) => pageOf.has(path), report),
-      ...redirectsOf(links),
-    ],
-    diagnostics: all(),
-  });
+    ...jsonCopy<Omit<DocsProject, 'formatVersion' | 'settings' | 'navigation' | 'pages' | 'snippets'>>({
+      specs: specs.map(entryOf),
+      operations: [...shown.values()].map(({ entry }) => entry).sort(byPath),
+      assets: assets.map((file) => ({ ...file, picture: pictures.get(file.path) })),
+      styles: entriesOf(carried.styles),
+      scripts: entriesOf(scripts),
+      namedFiles: await namedFiles(named, usable),
+      synonyms: readSynonyms(config.value['search'], config.file, report),
+      redirects: [
+        ...readRedirects(config.value['redirects'], config.file, (path) => pageOf.has(path), report),
+        ...redirectsOf(links),
+      ],
+      diagnostics: all(),
+    }),
+  };
+}
+
+/** The usable files, and the digest of the names of all files: as long as it is the same, so is everything that only names decide. */
+function usableFilesOf(
+  all: readonly ProjectFile[],
+  readings: Readings,
+  report: Report,
+): { files: ProjectFile[]; names: string } {
+  const sorted = all.toSorted(byPath);
+  const names = sha256Of(JSON.stringify(sorted.map((file) => (isTooLarge(file) ? [file.path] : file.path))));
+  const leftOut = readings.step(
+    'usable',
+    '',
+    [names],
+    (told) => {
+      const usable = new Set(usableFiles(sorted, told));
+      return new Set(sorted.flatMap((file, at) => (usable.has(file) ? [] : [at])));
+    },
+    report,
+  );
+  return { files: leftOut.size === 0 ? sorted : sorted.filter((_file, at) => !leftOut.has(at)), names };
+}
+
+/** Kinds of files by their places in the list, pages by their paths, and paths of pages by their files. */
+type SortedFiles = {
+  kinds: FileKind[];
+  ignored: boolean[];
+  pageFiles: ReadonlyMap<string, string>;
+  pathOf: ReadonlyMap<string, string>;
+};
+
+function sortedOut(files: readonly ProjectFile[], ignoreText: string, report: Report): SortedFiles {
+  const isIgnored = ignoreRules(ignoreText);
+  const pageFiles = filesByPagePath(files, isIgnored, report);
+  return {
+    kinds: files.map(({ path }) => fileKind(path)),
+    ignored: files.map(({ path }) => isIgnored(path)),
+    pageFiles,
+    pathOf: new Map([...pageFiles].map(([path, file]) => [file, path])),
+  };
+}
+
+/** `reportedFiles` for lists in which only names decide. */
+function bundledFilesOf(
+  pages: readonly PageEntry[],
+  files: readonly ProjectFile[],
+  readings: Readings,
+  report: Report,
+): { pages: PageEntry[]; files: ProjectFile[] } {
+  const names = [pages.map(({ path, file }) => [path, file]), files.map(({ path }) => path)];
+  const leftOut = readings.step(
+    'bundled',
+    '',
+    [sha256Of(JSON.stringify(names))],
+    (told) => {
+      const bundled = reportedFiles(pages, files, told);
+      const has = new Set<PageEntry | ProjectFile>([...bundled.pages, ...bundled.files]);
+      return new Set([...pages, ...files].flatMap((each, at) => (has.has(each) ? [] : [at])));
+    },
+    report,
+  );
+  return {
+    pages: pages.filter((_page, at) => !leftOut.has(at)),
+    files: files.filter((_file, at) => !leftOut.has(pages.length + at)),
+  };
 }
 
 const closedPage = (file: string): Finding => ({
@@ -250,9 +343,6 @@ const redirectsOf = (links: ReadonlyMap<string, NavigationNode>): SiteModel['red
 const entryOf = ({ path, sha256, sizeBytes }: ProjectFile): ProjectFile => ({ path, sha256, sizeBytes });
 
 const isInSnippetFolder = (path: string): boolean => /^_?snippets\//.test(path);
-
-const isNamed = (path: string, pageFiles: ReadonlyMap<string, string>, places: ReadonlyMap<string, unknown>): boolean =>
-  places.has(pagePathOf(path)) && pageFiles.get(pagePathOf(path)) === path;
 
 function refuseUndefinedVariables(sources: ReadonlyMap<string, ReadSource>, variables: Record<string, string>): void {
   // In a project without variables, `{{braces}}` belong to templates of another language.

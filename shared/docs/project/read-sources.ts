@@ -47,16 +47,23 @@ export async function readSources(
   const entries = new Map(project.files.map((entry) => [entry.path, entry]));
   const sources = new Map<string, ReadSource>();
   const asked = new Set(wanted);
+  const reader: Reader = { project, entries, variables, readings };
   for (let open = [...asked]; open.length > 0; ) {
     const isLarge = (path: string): boolean => (entries.get(path)?.sizeBytes ?? 0) > largeSourceBytes;
-    const readOne = (path: string) => readSource({ project, entries, variables, readings }, path);
-    const small = open.filter((path) => !isLarge(path));
-    const read = await inParallel(small, parallelReads, readOne);
-    for (const path of open.filter(isLarge)) read.push(await readOne(path));
+    const ordered = [...open.filter((path) => !isLarge(path)), ...open.filter(isLarge)];
+    const read = ordered.map((path) => knownSource(reader, path));
+    const unread = ordered.flatMap((path, at) => (read[at] === undefined ? [{ path, at }] : []));
+    const readOne = async ({ path, at }: { path: string; at: number }): Promise<void> => {
+      read[at] = await readSource(reader, path);
+    };
+    const small = unread.filter(({ path }) => !isLarge(path));
+    await inParallel(small, parallelReads, readOne);
+    for (const large of unread.slice(small.length)) await readOne(large);
     open = [];
-    for (const { source, diagnostics } of read) {
-      for (const found of diagnostics) report(found);
-      if (!source) continue;
+    for (const one of read) {
+      for (const found of one?.diagnostics ?? []) report(found);
+      if (one?.source === undefined) continue;
+      const { source } = one;
       sources.set(source.entry.path, source);
       for (const path of source.imports) {
         if (asked.has(path) || !isSource(path)) continue;
@@ -77,28 +84,46 @@ type Reader = {
   readings: Readings;
 };
 
-async function readSource({ project, entries, variables, readings }: Reader, path: string): Promise<OneRead> {
+async function readSource(reader: Reader, path: string): Promise<OneRead> {
+  const { project, entries, variables, readings } = reader;
   const entry = entries.get(path);
   if (!entry) return { diagnostics: [] };
-  let reading: Reading<'source'>;
   try {
-    reading = await readings.of(
+    const reading = await readings.of(
       'source',
       entry,
       async () => readingOf(await project.read(path, maxSourceBytes + 1), entry, variables),
-      (known) => known.variables === undefined || known.variables === variablesHash(variables),
+      (known) => isOfVariables(known, variables),
     );
+    return sourceOf(reading, entry, reader);
   } catch (error) {
     const message = `The file cannot be read: ${messageOf(error)}`;
     return { diagnostics: [{ severity: 'error', code: 'file-not-read', message, file: path }] };
   }
+}
+
+/** The source of a file whose reading is in memory. Most files of a changed project are such, and waiting for each would take most of the time. */
+function knownSource(reader: Reader, path: string): OneRead | undefined {
+  const entry = reader.entries.get(path);
+  const reading = entry && reader.readings.known('source', entry);
+  if (reading === undefined || entry === undefined || !isOfVariables(reading, reader.variables)) return undefined;
+  return sourceOf(reading, entry, reader);
+}
+
+const isOfVariables = (reading: Reading<'source'>, variables: Record<string, string>): boolean =>
+  reading.variables === undefined || reading.variables === variablesHash(variables);
+
+function sourceOf(reading: Reading<'source'>, entry: ProjectFile, { entries, readings }: Reader): OneRead {
+  const { path } = entry;
   const { imports: specifiers, snippetFiles, diagnostics, variables: _used, ...own } = reading;
   const has = (candidate: string): boolean => entries.has(candidate);
-  const imports = [
+  const found = [
     ...specifiers.map((specifier) => resolveImport(specifier, path, has)),
     ...snippetFiles.map((named) => resolveSnippetFile(named, has)),
-  ].filter((found) => found !== undefined);
-  return { source: { ...own, entry, imports: [...new Set(imports)].sort() }, diagnostics };
+  ].filter((file) => file !== undefined);
+  const imports = [...new Set(found)].sort();
+  const source = readings.step('source', path, [reading, ...imports], () => ({ ...own, entry, imports }));
+  return { source, diagnostics };
 }
 
 /** The part of a source's reading that depends only on its bytes, its path and the variables. Resolving its imports depends on the other files. */

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { changedProject, type Contents, dice, firstProject } from '../../../test/support/changed-project.ts';
 import { memoryProject } from '../../../test/support/memory-project.ts';
 import type { ProjectFiles } from './project-files.ts';
+import { keptReadings } from './kept-readings.ts';
 import { readDocsProject } from './read-docs-project.ts';
 import { openReadings } from './readings.ts';
 
@@ -47,6 +48,43 @@ test.each([1, 2, 3, 4])(
     expect(published).toBeGreaterThan(20);
   },
 );
+
+test.each([5, 6, 7])(
+  'after random changes the readings and outcomes in memory give the same model as reading everything (%i)',
+  async (seed) => {
+    const roll = dice(seed);
+    const kept = keptReadings();
+    let contents = firstProject;
+    let published = 0;
+    for (let round = 0; round < 80; round += 1) {
+      contents = changedProject(contents, roll, round);
+      const whole = await analysis(contents);
+      const again = await readDocsProject(memoryProject(contents), undefined, kept).catch(String);
+      expect(JSON.stringify(again)).toBe(whole.model);
+      // A project that cannot be read keeps the readings of the last one that could.
+      if (typeof again === 'object') kept.dropUnused();
+      if (whole.model.startsWith('{')) published += 1;
+    }
+    expect(published).toBeGreaterThan(25);
+  },
+);
+
+test('a reading in memory makes again only the entries of pages that changed', async () => {
+  const kept = keptReadings();
+  const before = await readDocsProject(memoryProject(firstProject), undefined, kept);
+  kept.dropUnused();
+  const settings = { ...JSON.parse(String(firstProject['docs.json'])), name: 'Another name' };
+  const renamed = { ...firstProject, 'docs.json': JSON.stringify(settings) };
+  const after = await readDocsProject(memoryProject(renamed), undefined, kept);
+  expect(after.settings.name).toBe('Another name');
+  expect(after.pages).toBe(before.pages);
+  expect(after.navigation).toBe(before.navigation);
+  kept.dropUnused();
+  const edited = { ...renamed, 'guides/b.md': '---\ntitle: Another title\n---\n\nOther text.\n' };
+  const last = await readDocsProject(memoryProject(edited), undefined, kept);
+  const other = last.pages.filter((page) => !after.pages.includes(page)).map(({ path }) => path);
+  expect(other).toEqual(['guides/b']);
+});
 
 test('only changed files are read, and those that decide about others', async () => {
   const { packed } = await analysis(firstProject);

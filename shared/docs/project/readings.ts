@@ -48,6 +48,19 @@ export type Readings = {
     make: () => Promise<Reading<K>>,
     isTrue?: (reading: Reading<K>) => boolean,
   ): Promise<Reading<K>>;
+  /** The reading of this version of a file, if it is in memory. */
+  known<K extends ReadingKind>(kind: K, file: ProjectFile): Reading<K> | undefined;
+  /**
+   * The outcome of a step that has these inputs only, which are compared by identity: the known one with its findings if they are the same, else the
+   * one that `make` returns. Outcomes must not be changed. Readings that are packed keep no outcomes.
+   */
+  step<T>(
+    kind: string,
+    name: string,
+    inputs: readonly unknown[],
+    make: (report: (finding: Finding) => void) => T,
+    report?: (finding: Finding) => void,
+  ): T;
   /** All readings of this version for the next one, packed; undefined if they are too large to be kept. */
   packed(): Uint8Array | undefined;
 };
@@ -76,6 +89,8 @@ export function openReadings(known: Uint8Array | undefined, readerVersion: strin
       kept.set(key, JSON.stringify(made));
       return made;
     },
+    known: () => undefined,
+    step: (_kind, _name, _inputs, make, report = () => undefined) => make(report),
     packed() {
       const text = [head, ...Array.from(kept, ([key, line]) => `${key}\t${line}`)].join('\n');
       return Buffer.byteLength(text) > mostBytes ? undefined : gzipSync(text, { level: 1 });

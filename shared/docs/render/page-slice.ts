@@ -90,7 +90,10 @@ export function sliceInputs(index: SiteIndex, path: string, options: RenderOptio
 export function sharedInputs(
   index: SiteIndex,
   { allowTenantScripts }: Pick<RenderOptions, 'allowTenantScripts'>,
-): object {
+): Record<
+  'settings' | 'navigation' | 'redirects' | 'styles' | 'scripts' | 'pages' | 'exported' | 'files' | 'pictures',
+  unknown
+> {
   const { settings, navigation, redirects, pages, styles, scripts } = index.model;
   return {
     settings,

@@ -40,39 +40,56 @@ import { thirdPartyNotices } from './third-party.ts';
  * need no group.
  */
 export function renderSite(model: SiteModel, options: SiteRenderOptions, exported?: Iterable<string>): RenderedFile[] {
-  return filesOf(siteSlice(model, options, exported), model);
+  // The files are rendered from the slice alone, because the segment's key is made from the slice.
+  const slice = siteSlice(model, options, exported);
+  const { ofPages, others } = siteFiles(indexSite(indexable(slice, model), slice.exported), slice.options);
+  return [...ofPages, ...others()]
+    .map(([path, make]) => [path, make()] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([path, text]) => ({ path, body: Buffer.from(text) }));
 }
 
-/** Renders the files from the slice alone, because the segment's key is made from the slice. */
-function filesOf(slice: SiteSlice, model: SiteModel): RenderedFile[] {
-  const { settings } = slice.model;
-  const index = indexSite(indexable(slice, model), slice.exported);
+/** Files of the site segment by path, each made when it is needed. */
+export type SiteFiles = {
+  /** Files that pages load, the page for unknown addresses, and the list of redirects. */
+  ofPages: ReadonlyMap<string, () => string>;
+  /** Files for crawlers, and pages of redirects. Their names yield to those of the project, which takes as long as all names of the bundle. */
+  others: () => ReadonlyMap<string, () => string>;
+};
+
+/** The files of the site segment of an indexed model. */
+export function siteFiles(index: SiteIndex, options: SiteSlice['options']): SiteFiles {
+  const { settings } = index.model;
   const fonts = settings.fonts ? `\n${fontCss(settings.fonts, (path) => index.files.has(path))}` : '';
   const backdrop = backdropCss(settings.background, (path) => index.files.has(path));
-  const files = new Map<string, string>([
-    ['_bindery/theme.css', `${paletteCss(settings)}\n${themeSheet}${fonts}${backdrop}`],
-    ['_bindery/config.js', siteConfigScript(slice.options, siteBase(settings), settings.integrations)],
+  const files = new Map<string, () => string>([
+    ['_bindery/theme.css', () => `${paletteCss(settings)}\n${themeSheet}${fonts}${backdrop}`],
+    ['_bindery/config.js', () => siteConfigScript(options, siteBase(settings), settings.integrations)],
+    ['_bindery/third-party.txt', () => thirdPartyNotices],
+    ['_bindery/assistant.css', () => assistantSheet],
   ]);
-  files.set('_bindery/third-party.txt', thirdPartyNotices);
-  files.set('_bindery/assistant.css', assistantSheet);
-  for (const [name, text] of siteScripts()) files.set(`_bindery/${name}`, text);
-  for (const [name, text] of textsFiles(index)) files.set(`_bindery/texts/${name}.js`, text);
+  for (const [name, text] of siteScripts()) files.set(`_bindery/${name}`, () => text);
+  for (const [name, text] of textsFiles(index)) files.set(`_bindery/texts/${name}.js`, () => text);
   for (const sidebar of index.sidebars)
-    files.set(`_bindery/navigation/${sidebar.id}.js`, navigationScript(sidebar, index));
-  files.set(notFoundFile, notFoundPage(index));
+    files.set(`_bindery/navigation/${sidebar.id}.js`, () => navigationScript(sidebar, index));
+  files.set(notFoundFile, () => notFoundPage(index));
   const redirects = withWildcards(index.model.redirects);
   if (redirects.length > 0)
-    files.set(wildcardRedirectsPath, `${JSON.stringify({ formatVersion: 1, redirects }, null, 1)}\n`);
-  const { names } = namesOfSite(index.model, index.exported);
-  const generated: [string, () => string][] = [
-    ['robots.txt', () => robotsText(settings)],
-    ['sitemap.xml', () => sitemapXml(index)],
-    ['llms.txt', () => llmsText(index)],
-    ['skill.md', () => skillOfSite(index)],
-  ];
-  for (const [path, make] of generated) if (names.take(path) === undefined) files.set(path, make());
-  for (const [path, text] of redirectPages(index, names)) files.set(path, text);
-  return [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, text]) => ({ path, body: Buffer.from(text) }));
+    files.set(wildcardRedirectsPath, () => `${JSON.stringify({ formatVersion: 1, redirects }, null, 1)}\n`);
+  return {
+    ofPages: files,
+    others: () => {
+      const { names } = namesOfSite(index.model, index.exported);
+      const generated: [string, () => string][] = [
+        ['robots.txt', () => robotsText(settings)],
+        ['sitemap.xml', () => sitemapXml(index)],
+        ['llms.txt', () => llmsText(index)],
+        ['skill.md', () => skillOfSite(index)],
+      ];
+      const free = generated.filter(([path]) => names.take(path) === undefined);
+      return new Map([...free, ...redirectPages(index, names).map(([path, text]) => [path, () => text] as const)]);
+    },
+  };
 }
 
 /** Texts of scripts, in each language of the pages. */
