@@ -214,7 +214,7 @@ export async function readDocsProject(
   checkIcons({ settings, navigation, pages }, config.file, (path) => carriedPaths.has(path), report);
   return {
     formatVersion: 1,
-    settings: jsonCopy({ ...settings, fonts }) as DocsProject['settings'],
+    settings: jsonCopy({ ...settings, fonts }),
     navigation: readings.step('navigation', '', [JSON.stringify(navigation)], () => jsonCopy(navigation)),
     pages: readings.step('entries', '', pages, () => pages),
     snippets: [...sources.values()]
