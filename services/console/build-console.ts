@@ -11,7 +11,8 @@ import { html, type SafeHtml } from '#shared/docs/render/html.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
 import { checkForwarded } from '#shared/http/forwarded-address.ts';
 import { endSlowClients, headerTimeouts } from '#shared/http/slow-bodies.ts';
-import { whoamiSchema } from '#shared/interfaces/http/directory.ts';
+import { organizationId } from '#shared/contracts/identifiers.ts';
+import { organizationListSchema, whoamiSchema } from '#shared/interfaces/http/directory.ts';
 import { hasRole, type PersonRole } from '#shared/interfaces/http/person-token.ts';
 import type { EndedSessions, SessionState } from '#shared/login/ended-sessions.ts';
 import { cookieIn, sealer } from '#shared/login/sealed-values.ts';
@@ -83,13 +84,14 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
   const platform = openPlatform(config, clock);
   const live = liveUpdates(platform, logger);
   const said = sentences(config.sessionSecret, isSecure);
+  const last = lastOrganization(isSecure);
   const names = namesBeside();
   const app = Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: mostFormBytes,
     http: headerTimeouts,
-    routerOptions: { maxParamLength: longestParameter },
+    routerOptions: { maxParamLength: longestParameter, ignoreTrailingSlash: true },
     trustProxy: trustProxy.length === 0 ? false : trustProxy,
     requestIdHeader: false,
     genReqId: () => `con_${randomBase62(22)}`,
@@ -160,6 +162,7 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
       if (isOver && request.method === 'GET') {
         // The gateway refuses the key in any case.
         await sessions.end(session, 'all').catch(() => {});
+        last.forget(reply);
         return askToSignIn(request, reply.header('set-cookie', sessions.forgotten));
       }
       const status = isRefused ? 404 : error.status >= 400 && error.status < 500 ? error.status : 502;
@@ -209,8 +212,10 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
     const session = await sessions.of(request.raw);
     if (session === 'unknown') return sendUnknown(reply);
     if (session === 'ended') return askToSignIn(request, reply);
-    const [first] = organizationsOf(session.identity);
-    if (session.identity.kind === 'person' && session.identity.isOperator) return reply.redirect('/organizations', 303);
+    const { identity } = session;
+    if (identity.kind === 'person' && identity.isOperator)
+      return reply.redirect(await startOfOperator(session, request, reply), 303);
+    const [first] = organizationsOf(identity);
     return first === undefined ? sendMissing(reply, session) : reply.redirect(`/o/${first}`, 303);
   });
 
@@ -231,6 +236,7 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
       if (typeof session === 'object') requireToken(sessions, session, request);
       // The browser forgets the session in any case: the next person at this machine must not have it.
       void reply.header('set-cookie', sessions.forgotten);
+      last.forget(reply);
       if (session === 'ended') return reply.redirect('/sign-in', 303);
       try {
         if (session === 'unknown') throw new Error('the ended sessions cannot be read');
@@ -304,6 +310,17 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
       );
   }
 
+  /** The organization that an operator saw last, or the only one; otherwise the list of all. */
+  async function startOfOperator({ identity }: Session, request: FastifyRequest, reply: FastifyReply): Promise<string> {
+    const seen = last.of(request);
+    if (seen !== undefined) return `/o/${seen}`;
+    const asker = { identity, organization: undefined, address: request.ip };
+    const asked = { path: '/v1/organizations', query: { limit: 2 } } as const;
+    const { organizations } = await platform.ask(asker, asked, organizationListSchema, disconnectSignal(reply.raw));
+    const [only, other] = organizations;
+    return only === undefined || other !== undefined ? '/organizations' : `/o/${only.id}`;
+  }
+
   function roleOf(identity: Identity, org: string, { of }: ConsoleRoute): PersonRole | undefined {
     if (of !== 'installation') return roleIn(identity, org);
     return identity.kind === 'person' && identity.isOperator ? 'operator' : undefined;
@@ -348,6 +365,7 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
     const { identity } = session;
     const organization = visit.organization === '' ? undefined : await names(visit, session);
     const done = said.taken(request, reply);
+    if (organization !== undefined) last.keep(organization.id, request, reply);
     return sendPage(
       reply,
       view.status ?? 200,
@@ -355,6 +373,7 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
         person: identity.name,
         role: visit.role,
         organization,
+        last: last.of(request),
         organizations: organizationsOf(identity),
         isOperator: identity.kind === 'person' && identity.isOperator,
         path: request.url.split('?')[0] ?? '/',
@@ -476,6 +495,21 @@ function sentences(secret: string, isSecure: boolean) {
       if (sealed === undefined || sealed === '') return undefined;
       void reply.header('set-cookie', `${cookie}=; Max-Age=0; ${attributes}`);
       return (await values.open(sealed))?.said;
+    },
+  };
+}
+
+/** The organization whose pages a person saw last. It only leads back there, so the browser keeps it as it is. */
+function lastOrganization(isSecure: boolean) {
+  const cookie = `${isSecure ? '__Host-' : ''}bindery-console-last`;
+  const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+  const of = (request: FastifyRequest): string | undefined =>
+    organizationId.safeParse(cookieIn(request.raw, cookie)).data;
+  return {
+    of,
+    forget: (reply: FastifyReply): void => void reply.header('set-cookie', `${cookie}=; Max-Age=0; ${attributes}`),
+    keep(organization: string, request: FastifyRequest, reply: FastifyReply): void {
+      if (of(request) !== organization) void reply.header('set-cookie', `${cookie}=${organization}; ${attributes}`);
     },
   };
 }

@@ -148,6 +148,20 @@ describe('signing in', () => {
     expect((await visitor.get('/o/globex')).html).toContain('blog');
     expect((await visitor.get('/o/umbrella')).status).toBe(404);
   });
+
+  test('of the operator leads to the organization that was seen last, also from pages of the installation', async () => {
+    const visitor = await site.signedIn(operatorToken);
+    visitor.cookies.delete('bindery-console-last');
+    expect((await visitor.get('/')).location).toBe('/organizations');
+    await visitor.get('/o/globex');
+    expect((await visitor.get('/')).location).toBe('/o/globex');
+    expect((await visitor.get('/organizations')).html).toContain('<p class="back"><a href="/o/globex">');
+    visitor.cookies.set('bindery-console-last', 'evil.test/');
+    expect((await visitor.get('/')).location).toBe('/organizations');
+    await visitor.get('/o/globex');
+    await visitor.send('/sign-out');
+    expect(visitor.cookies.size).toBe(0);
+  });
 });
 
 /** The address of a route in an organization. Parameters have values of the right form that name nothing. */
@@ -210,6 +224,29 @@ test('every answer forbids frames, foreign scripts and inline ones, and is not s
     expect(headers.get('cache-control')).toBe('no-store');
     expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=/);
   }
+});
+
+test('an address may end with a slash', async () => {
+  const visitor = await site.signedIn(acme.adminKey);
+  for (const path of ['/o/acme/', '/o/acme/keys/'])
+    expect([path, (await visitor.get(path)).status]).toEqual([path, 200]);
+});
+
+test('a key that may only export is made with a request that tries it, and does not sign in', async () => {
+  const visitor = await site.signedIn(acme.adminKey);
+  const made = await visitor.send('/o/acme/keys', { name: 'CI', kind: 'admin', scopes: 'export', expiresInDays: '' });
+  expect(made.html).toContain('only export');
+  const [secret = ''] = /svc_[0-9A-Za-z]+/.exec(made.html) ?? [];
+  expect(made.html.replaceAll('&#39;', "'").replaceAll('&quot;', '"')).toContain(
+    `curl -H 'Authorization: Bearer ${secret}' -H 'Content-Type: application/json' -d '{"domain":"docs"}' "http://127.0.0.1:8080/v1/static-export/jobs"`,
+  );
+  await gateway.bus.projected();
+  const started = (url: string, payload: object) =>
+    gateway.app.inject({ method: 'POST', url, headers: bearer(secret), payload });
+  expect((await started('/v1/static-export/jobs', { domain: 'docs' })).json().code).not.toBe('missing_scope');
+  expect((await started('/v1/api-keys', { kind: 'admin' })).json().code).toBe('missing_scope');
+  const refused = await (await site.signedIn()).send('/sign-in', { credential: secret });
+  expect([refused.status, refused.html]).toEqual([403, expect.stringContaining('This key may only export')]);
 });
 
 test('a key is made, shown once, rotated and revoked; a refusal shows the form again with what was typed', async () => {

@@ -10,6 +10,8 @@ export type Surroundings = {
   role: PersonRole | undefined;
   /** The organization whose page it is. */
   organization: { id: string; name: string } | undefined;
+  /** Id of the organization whose pages the person saw last, on pages of the installation. */
+  last: string | undefined;
   /** Organizations to change to. */
   organizations: readonly string[];
   isOperator: boolean;
@@ -33,8 +35,8 @@ export const sections = [
 ] as const;
 
 const installationSections = [
+  ['/installation', 'Health', 'heart-pulse'],
   ['/organizations', 'Organizations', 'building-2'],
-  ['/installation', 'Services', 'server'],
   ['/installation/work', 'Queues and workers', 'list-checks'],
   ['/installation/dead-letters', 'Dead letters', 'mail-warning'],
   ['/installation/housekeeping', 'Housekeeping', 'trash-2'],
@@ -83,7 +85,7 @@ export function shellPage(title: string, content: SafeHtml, around: Surroundings
 <header class="top"><a href="#menu" class="button" aria-label="Menu">${icon('menu')}</a><span class="brand">Bindery</span></header>
 <nav aria-label="Console" class="side" id="menu">
 <p class="brand">${icon('book-open-text')}Bindery<a href="#content" class="side-close" aria-label="Close the menu">${icon('x')}</a></p>
-${organization === undefined ? '' : switcher(organization, around)}
+${organization === undefined ? (around.last === undefined ? '' : html`<p class="back"><a href="/o/${around.last}">${icon('arrow-left')}<span>${around.last}</span></a></p>`) : switcher(organization, around)}
 ${
   base === undefined
     ? ''
@@ -92,7 +94,7 @@ ${
 `
 }
 ${isOperator ? html`<p class="group" id="side-installation">Installation</p><ul aria-labelledby="side-installation">${installationSections.map(([path, label, name]) => entry(path, label, name, around.path, path === '/installation'))}</ul>` : ''}
-<div class="person"><p><span class="person-name" title="${person}">${person}</span>${role === undefined ? '' : html`<span class="quiet">${role}</span>`}</p>
+<div class="person"><p><span class="person-name" title="${person}">${person}</span>${role === undefined || role === person ? '' : html`<span class="quiet">${role}</span>`}</p>
 <form method="post" action="/sign-out" hx-boost="false">${token}<button class="link">Sign out</button> <button class="link" formaction="/sign-out/everywhere">Sign out everywhere</button></form></div>
 </nav>
 <main id="content" tabindex="-1">${notice(around.said)}
@@ -100,6 +102,7 @@ ${content}
 </main>
 </div>
 ${base === undefined ? '' : palette(base)}
+${question}
 </body>`,
   );
 }
@@ -122,6 +125,9 @@ function entry(to: string, label: string, name: string | undefined, path: string
   const current = isHere ? 'page' : isAbove && 'true';
   return html`<li><a href="${to}"${attribute('aria-current', current)}>${name === undefined ? '' : icon(name)}<span>${label}</span></a></li>`;
 }
+
+/** The dialog with which a script asks before a form acts. It has the words of the form. */
+const question = html`<dialog id="question" aria-labelledby="question-words" hx-morph-skip><form method="dialog"><p id="question-words"></p><div class="actions"><button class="button" value="no">Back</button><button class="button primary" value="yes"></button></div></form></dialog>`;
 
 /** The command palette: a dialog that a script opens, with the same search as the page "Find". */
 const palette = (base: string): SafeHtml =>

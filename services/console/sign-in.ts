@@ -36,6 +36,11 @@ async function signInWith(platform: Platform, credential: string, address: strin
       `This key works from some addresses only, and the platform sees ${seen} instead of yours (${address}). An operator can name the console in BINDERY_TRUST_PROXY of the gateway.`,
       { status: 403, code: 'address_not_allowed' },
     );
+  if (!caller.scopes.includes('read') && !caller.scopes.includes('write'))
+    throw new PlatformRefusal('This key may only export, and the console needs a key that may read.', {
+      status: 403,
+      code: 'missing_scope',
+    });
   const role = caller.scopes.includes('write') ? ('admin' as const) : ('viewer' as const);
   return {
     kind: 'key',

@@ -227,6 +227,11 @@ const errorBodySchema = z.object({
     .describe('Only for `invalid_request`: the wrong fields, each with its error.'),
 });
 
+/** The scope that opens a route, and its alternative. Pure. */
+function neededScope({ method, scope = scopeOf(method), forExports }: RouteDeclaration): string {
+  return forExports ? `${scope} or export` : scope;
+}
+
 function operation(declaration: RouteDeclaration, schemas: Record<string, JsonSchema>): Operation {
   const { id, path, summary, key, params, query, headers, body, status = 200 } = declaration;
   const example = routeExamples[id] ?? {};
@@ -236,7 +241,7 @@ function operation(declaration: RouteDeclaration, schemas: Record<string, JsonSc
     tags: [tagOf(path)],
     summary,
     security: securityOf[key],
-    ...(key === 'admin' || key === 'assistant' ? { 'x-scope': declaration.scope ?? scopeOf(declaration.method) } : {}),
+    ...(key === 'admin' || key === 'assistant' ? { 'x-scope': neededScope(declaration) } : {}),
     ...(declaration.plan === undefined ? {} : { 'x-plan': declaration.plan }),
     ...(declaration.limits === undefined ? {} : { 'x-rate-limits': declaration.limits.map(({ name }) => name) }),
     parameters: [

@@ -30,7 +30,7 @@ const siteKey = generateApiKey('site');
 let gateway: GatewayHarness;
 let acme: TestOrganization;
 let globex: TestOrganization;
-let keys: Record<'revoked' | 'expired' | 'readOnly' | 'elsewhere' | 'ofSite', string>;
+let keys: Record<'revoked' | 'expired' | 'readOnly' | 'exportOnly' | 'elsewhere' | 'ofSite', string>;
 /** Fixtures of acme: an API key, a job, and content of its domain. */
 let acmeKeyId: string;
 
@@ -50,6 +50,7 @@ beforeAll(async () => {
     revoked: revoked.key,
     expired: (await create({ kind: 'admin', expiresInDays: 1 })).key,
     readOnly: (await create({ kind: 'admin', scopes: ['read'] })).key,
+    exportOnly: (await create({ kind: 'admin', scopes: ['export'] })).key,
     elsewhere: (await create({ kind: 'admin', allowedAddresses: ['192.0.2.0/24'] })).key,
     ofSite: (await create({ kind: 'assistant', allowedOrigins: ['https://docs.acme.test'] })).key,
   };
@@ -107,6 +108,10 @@ const samples = () => ({
 });
 
 const declarations = publicRoutes.map(({ declaration }) => declaration);
+
+/** The routes that the scope `export` opens. */
+const exportsOpen = ({ path }: { path: string }): boolean =>
+  path.startsWith('/v1/static-export/') || path === '/v1/whoami';
 
 /** The answer of these routes does not end. Other tests open them. */
 const isEndless = ({ id }: { id: string }): boolean => id === 'followSites' || id === 'followEvents';
@@ -177,6 +182,11 @@ describe.each(declarations.map((declaration) => [`${declaration.method} ${declar
         'a revoked key': [keys.revoked, '401 invalid_key', wrongKind],
         'an expired key': [keys.expired, '401 expired_key', wrongKind],
         'a key that only reads': [keys.readOnly, scope === 'read' ? 'open' : '403 missing_scope', wrongKind],
+        'a key that only exports': [
+          keys.exportOnly,
+          exportsOpen(declaration) ? 'open' : '403 missing_scope',
+          wrongKind,
+        ],
         'a key from another address': [keys.elsewhere, '403 address_not_allowed', wrongKind],
         'the key of a host of sites': [siteKey, '401 invalid_key', '401 invalid_key'],
         'the key of a site': [keys.ofSite, key === 'assistant' ? 'open' : wrongKind, wrongKind],

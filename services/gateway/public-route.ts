@@ -61,6 +61,8 @@ type SharedDeclaration = {
   publicSites?: true;
   /** The scope that an API key needs; by default `read` for GET and `write` for everything else. */
   scope?: 'read' | 'write';
+  /** True if the scope `export` of an admin key is enough. */
+  forExports?: true;
   /** The role that a person who signed in at the console needs; by default `viewer` with the scope `read`, and `editor` with `write`. */
   role?: PersonRole;
   /** The plan that the organization needs. */
@@ -265,7 +267,7 @@ async function authenticate(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Known | undefined> {
-  const { key, method, forReaders, scope = scopeOf(method) } = declaration;
+  const { key, method, forReaders, forExports = false, scope = scopeOf(method) } = declaration;
   if (key === 'none') return undefined;
   if (key === 'site') {
     authenticateSiteHost(request, context.config.siteKeys);
@@ -291,7 +293,7 @@ async function authenticate(
     return { actor: operatorActor, keyEnded: neverEnded };
   }
   const kinds = key === 'admin' ? (['admin'] as const) : (['assistant', 'admin'] as const);
-  const principal = await authenticateKey(context, request, { kinds, scope });
+  const principal = await authenticateKey(context, request, { kinds, scope, forExports });
   context.keyUses.note(principal.organization, principal.key.id);
   return { principal, actor: principal.actor, keyEnded: endsWithKey(context, principal, reply) };
 }

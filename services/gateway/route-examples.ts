@@ -229,6 +229,7 @@ const examples: Readonly<Record<string, RouteExample>> = {
       address: '192.0.2.7',
       organization,
       domains: [domain],
+      platformUrl: 'https://bindery.example.com',
     },
   },
   readOrganization: {

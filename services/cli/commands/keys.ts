@@ -48,7 +48,7 @@ export function keysCommand(program: Command): void {
     .addOption(
       choiceList(
         '--scopes <scopes...>',
-        'read, write (by default those of your key); proxy: an assistant key for a server that asks on behalf of its readers',
+        'read, write (by default those of your key); export: an admin key that may only export; proxy: an assistant key for a server that asks on behalf of its readers',
         keyScopes,
       ),
     )

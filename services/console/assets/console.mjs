@@ -12,7 +12,7 @@ const units = [
 
 /** Writes times again, which grow older while a page is open. */
 function refreshTimes() {
-  for (const element of document.querySelectorAll('time[datetime]')) {
+  for (const element of document.querySelectorAll('time[datetime]:not([data-exact])')) {
     const seconds = (Date.parse(element.dateTime) - Date.now()) / 1_000;
     const unit = units.find(([, size]) => Math.abs(seconds) >= size);
     const text =
@@ -27,7 +27,7 @@ function refreshTimes() {
 
 /** Shows parts that need scripts, in the whole page or in a part that was swapped in. */
 function reveal() {
-  for (const element of document.querySelectorAll('[data-copy][hidden], [data-palette][hidden]'))
+  for (const element of document.querySelectorAll('[data-copy][hidden], [data-palette][hidden], [data-print][hidden]'))
     element.hidden = false;
 }
 
@@ -66,11 +66,37 @@ function moveInPalette(event) {
   (next < 0 ? palette().querySelector('input') : links[Math.min(next, links.length - 1)]).focus();
 }
 
+/** Forms that are sent next without a question. */
+const agreed = new WeakSet();
+
+/** Asks before a form is sent. The server asks on a page of its own if this did not. */
+function askFirst(question, form, submitter) {
+  const dialog = document.querySelector('#question');
+  const yes = dialog.querySelector('[value="yes"]');
+  dialog.querySelector('#question-words').textContent = question;
+  yes.textContent = submitter?.textContent ?? 'Yes';
+  yes.classList.toggle('danger', submitter?.classList.contains('danger') === true);
+  dialog.returnValue = 'no';
+  dialog.addEventListener(
+    'close',
+    () => {
+      if (dialog.returnValue !== 'yes') return submitter?.focus();
+      if (form.elements.sure === undefined)
+        form.append(Object.assign(document.createElement('input'), { type: 'hidden', name: 'sure', value: 'yes' }));
+      agreed.add(form);
+      form.requestSubmit(submitter);
+    },
+    { once: true },
+  );
+  dialog.showModal();
+}
+
 document.addEventListener('click', (event) => {
   const button = event.target.closest('[data-copy]');
   if (button !== null) void copy(button);
   if (event.target.closest('[data-palette]') !== null) openPalette();
-  if (event.target === palette()) palette().close();
+  if (event.target.closest('[data-print]') !== null) window.print();
+  if (event.target.matches('dialog')) event.target.close();
   if (event.target.closest('#palette-found a') !== null) palette().close();
 });
 document.addEventListener('keydown', (event) => {
@@ -82,14 +108,12 @@ document.addEventListener('keydown', (event) => {
 document.addEventListener(
   'submit',
   (event) => {
-    const question = event.submitter?.dataset.confirm ?? event.target.dataset.confirm;
-    if (question !== undefined && !window.confirm(question)) {
-      event.preventDefault();
-      event.stopImmediatePropagation();
-    } else if (question !== undefined && event.target.elements.sure === undefined) {
-      const sure = Object.assign(document.createElement('input'), { type: 'hidden', name: 'sure', value: 'yes' });
-      event.target.append(sure);
-    }
+    const { target: form, submitter } = event;
+    const question = submitter?.dataset.confirm ?? form.dataset.confirm;
+    if (question === undefined || agreed.delete(form)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    askFirst(question, form, submitter);
   },
   true,
 );

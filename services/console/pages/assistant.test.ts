@@ -111,7 +111,7 @@ test('shows what the insights of a domain say, and what readers wrote as text', 
   expect(insights.questions).toEqual({ total: 3, answered: 2, unanswered: 1, unfinished: 0 });
   expect(html).toContain('<dt>Questions</dt><dd>3</dd>');
   expect(html).toContain('<dt>Answered</dt><dd>67 %</dd>');
-  expect(html).toContain('<dt>Rated up, down</dt><dd>0, 1</dd>');
+  expect(html).toContain('<dt>Answers rated</dt><dd>0 up, 1 down</dd>');
   expect(tableOf(html, 'Questions without an answer')).toEqual([
     ['How &lt;script&gt;alert(1)&lt;/script&gt;?', '1', '9 days ago'],
   ]);
@@ -125,7 +125,7 @@ test('shows what the insights of a domain say, and what readers wrote as text', 
   ]);
   expect(html).not.toContain(script);
   const overview = await visitor.get('/o/acme/assistant');
-  expect(tableOf(overview.html, 'Domains')).toEqual([['docs', '3', '67 %', '0', '1']]);
+  expect(tableOf(overview.html, 'Domains')).toEqual([['docs', '3', '67 %', '1', '0', '1']]);
 });
 
 test('a week begins on Monday, and one without questions is shown', () => {

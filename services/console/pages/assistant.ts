@@ -18,6 +18,7 @@ import {
   empty,
   id,
   pageHead,
+  plural,
   refusalOf,
   state,
   table,
@@ -73,6 +74,14 @@ ${
           { title: 'Domain', cell: ({ domain }) => html`<a href="${base}/assistant/${domain}">${domain}</a>` },
           figureOf('Questions', ({ questions }) => count(questions.total)),
           figureOf('Answered', ({ questions }) => percent(questions.answered, questions.total)),
+          {
+            title: 'Found nothing',
+            isNumber: true,
+            cell: ({ domain }: { domain: string }) => {
+              const found = known.get(domain)?.questions.unanswered ?? 0;
+              return found === 0 ? '0' : html`<a href="${base}/assistant/${domain}#unanswered">${count(found)}</a>`;
+            },
+          },
           figureOf('Rated up', ({ ratings }) => count(ratings.up)),
           figureOf('Rated down', ({ ratings }) => count(ratings.down)),
         ],
@@ -190,8 +199,8 @@ function insightsHtml(insights: Insights, longest: Insights, around: Around): Sa
 <div class="tile"><dt>Questions</dt><dd>${count(questions.total)}</dd></div>
 <div class="tile"><dt>Answered</dt><dd>${percent(questions.answered, questions.total)}</dd></div>
 <div class="tile"><dt>Found nothing</dt><dd>${count(questions.unanswered)}</dd></div>
-<div class="tile"><dt>Cut off</dt><dd>${count(questions.unfinished)}</dd></div>
-<div class="tile"><dt>Rated up, down</dt><dd>${count(ratings.up)}, ${count(ratings.down)}</dd></div></dl>
+<div class="tile"><dt>Answer broke off</dt><dd>${count(questions.unfinished)}</dd></div>
+<div class="tile"><dt>Answers rated</dt><dd>${count(ratings.up)} up, ${count(ratings.down)} down</dd></div></dl>
 <div class="plots">${plot({ title: 'Questions by week', unit: 'Questions', of: 'Week', bars: bars((week) => week.questions) })}
 ${plot({ title: 'Questions by week that found nothing', unit: 'Found nothing', of: 'Week', bars: bars((week) => week.unanswered) })}</div>
 <section aria-labelledby="unanswered"><h2 id="unanswered">Asked in vain</h2>${
@@ -236,7 +245,60 @@ ${plot({ title: 'Questions by week that found nothing', unit: 'Found nothing', o
           ],
           ratedDown,
         )
-  }</section>`;
+  }</section>
+${agentsHtml(insights.agents)}`;
+}
+
+/** Searches, tools and remarks of agents, which use the Model Context Protocol. */
+function agentsHtml(agents: Insights['agents']): SafeHtml {
+  const heading = html`<h2 id="agents">Asked by agents</h2>`;
+  if (agents === undefined) return html``;
+  if (agents.calls === 0)
+    return html`<section aria-labelledby="agents">${heading}<p class="about">No agent read this documentation over the Model Context Protocol in these days.</p></section>`;
+  const { calls, searches, empty: inVain, tools, queries, remarks } = agents;
+  return html`<section aria-labelledby="agents">${heading}
+<p class="about">${plural(calls, 'call')} over the Model Context Protocol. ${searches === 0 ? 'None was a search.' : `${plural(searches, 'search', 'searches')}; ${count(inVain)} found nothing.`} Words that may name a person are replaced by “…”.</p>
+<div class="beside"><div><h3>Searches</h3>${
+    queries.length === 0
+      ? html`<p class="about">No words are listed.</p>`
+      : table(
+          'Searches of agents',
+          [
+            { title: 'Words', cell: ({ query: words }) => words },
+            { title: 'Searches', isNumber: true, cell: (each) => count(each.searches) },
+            {
+              title: 'Found nothing',
+              isNumber: true,
+              cell: (each) => (each.empty === 0 ? html`<span class="quiet">0</span>` : count(each.empty)),
+            },
+          ],
+          queries,
+        )
+  }</div><div><h3>Tools</h3>${table(
+    'Tools that agents called',
+    [
+      { title: 'Tool', cell: ({ tool }) => html`<code>${tool}</code>` },
+      { title: 'Calls', isNumber: true, cell: (each) => count(each.calls) },
+    ],
+    tools,
+  )}</div></div>
+${
+  remarks.length === 0
+    ? ''
+    : html`<h3>Remarks of agents</h3>${table(
+        'Remarks of agents about pages',
+        [
+          { title: 'Remark', cell: ({ message }) => message },
+          { title: 'Page', cell: ({ path }) => path ?? '' },
+          {
+            title: 'Rated',
+            cell: ({ rating }) => (rating === undefined ? '' : state(rating === 'up' ? 'good' : 'bad', rating)),
+          },
+          { title: 'Day', cell: ({ day }) => day },
+        ],
+        remarks,
+      )}`
+}</section>`;
 }
 
 const questionFields = z.object({ question: z.string().trim().min(1).max(longestQuestion) });
@@ -304,7 +366,7 @@ const tones: Readonly<Record<Message['status'], Tone>> = {
 const outcomes: Readonly<Record<Message['status'], string>> = {
   answered: 'answered',
   unanswered: 'found nothing',
-  unfinished: 'cut off',
+  unfinished: 'broke off',
   answering: 'being answered',
 };
 

@@ -4,6 +4,7 @@ import { auditActions, type AuditAction, type AuditEntry } from '#shared/contrac
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
 import { auditAreas, auditListSchema, shownAuditEntrySchema } from '#shared/interfaces/http/audit.ts';
 import { whoamiSchema } from '#shared/interfaces/http/directory.ts';
+import { keyNames } from '../pieces/key-names.ts';
 import { auditCsvHead, auditCsvLine, linesOf } from '../audit-csv.ts';
 import { page, stream, type Visit } from '../page.ts';
 import {
@@ -48,15 +49,6 @@ const asked = ({ actor, action, domain, request, from, to, cursor }: Filters) =>
   ...{ actor, action, domain, cursor },
   ...{ requestId: request, since: from, until: to },
 });
-
-/** An organization may have thousands of keys, so only their names are read. */
-const keyNamesSchema = z.object({ apiKeys: z.array(z.object({ id: z.string(), name: z.string() })) });
-
-/** Names of the listed keys by id; a key without a name has its id. */
-async function keyNames({ ask }: Pick<Visit, 'ask'>): Promise<Map<string, string>> {
-  const { apiKeys } = await ask({ path: '/v1/api-keys' }, keyNamesSchema);
-  return new Map(apiKeys.map((key) => [key.id, key.name === '' ? key.id : key.name]));
-}
 
 /** Changes in the organization with their actor, newest first. */
 const auditPage = page({ path: '/audit', query }, async (visit) => {

@@ -22,6 +22,7 @@ import { eventFacts, remedySentence, totalsSentence, troubleSentence } from '#sh
 import { form, page, stream, type Visit } from '../page.ts';
 import { PlatformRefusal } from '../platform.ts';
 import { icon } from '../pieces/icon.ts';
+import { keyNames } from '../pieces/key-names.ts';
 import { liveConnection, livePart, sendLive } from '../pieces/live.ts';
 import {
   bytes,
@@ -42,6 +43,7 @@ import {
   toneOf,
   withQuery,
 } from '../pieces/pieces.ts';
+import { shortVersion } from './domains/domain-parts.ts';
 import { exportLink, progressBar } from './exports.ts';
 
 const params = z.object({ jobId });
@@ -64,14 +66,23 @@ const restFactor = 20;
 
 const jobPath = (id: string) => `/v1/static-export/jobs/${id}` as const;
 
-type Export = { job: ExportJob; history: ExportHistory; timeline: Timeline | undefined };
+type Export = {
+  job: ExportJob;
+  history: ExportHistory;
+  timeline: Timeline | undefined;
+  /** Name of the key, person or service that asked for it. */
+  requestedBy: string | undefined;
+};
 
 async function read({ ask, params: { jobId: id } }: Pick<At, 'ask' | 'params'>, now: Date): Promise<Export> {
   const [job, history] = await Promise.all([
     ask({ path: jobPath(id) }, exportJobSchema),
     ask({ path: `${jobPath(id)}/events` }, exportHistorySchema),
   ]);
-  return { job, history, timeline: drawable(history, now) };
+  const actor = history.events[0]?.actor;
+  const names = actor?.kind === 'key' ? await keyNames({ ask }) : undefined;
+  const requestedBy = actor && (names?.get(actor.id) ?? actor.id);
+  return { job, history, timeline: drawable(history, now), requestedBy };
 }
 
 /** The timeline of a history; undefined if it cannot be read, such as that of a newer platform. */
@@ -112,12 +123,14 @@ function actions(visit: Pick<At, 'base' | 'role' | 'token'>, job: ExportJob): Sa
   const mayChange = hasRole(role, 'editor');
   // The download leads to another host, where the scripts of the page cannot go.
   return html`${job.status === 'completed' ? html`<a class="button primary" href="${to}/download" hx-boost="false">${icon('download')}Download</a>` : ''}
-${mayChange && hasEnded(job) ? formButton(visit, `${to}/replay`, 'Replay') : ''}
+${mayChange && hasEnded(job) ? formButton(visit, `${to}/replay`, 'Replay', { title: 'Exports the same content again, whose archive must have the same digest.' }) : ''}
 ${mayChange && !hasEnded(job) ? formButton(visit, `${to}/cancel`, 'Cancel', { tone: 'danger', confirm: 'Cancel this export? Its work is lost. It can be replayed later.' }) : ''}`;
 }
 
 /** Progress, rate and facts, which change while the export runs. */
-function nowOf({ base, now }: Pick<At, 'base' | 'now'>, { job, timeline }: Export): SafeHtml {
+function nowOf(visit: Pick<At, 'base' | 'now' | 'role'>, seen: Export): SafeHtml {
+  const { base, now } = visit;
+  const { job, timeline, requestedBy } = seen;
   const { status, progress, pageCount, pageTotal, createdAt, completedAt } = job;
   const took = Date.parse(completedAt ?? now.toISOString()) - Date.parse(createdAt);
   const rate = timeline === undefined ? undefined : rateOf(timeline);
@@ -135,14 +148,14 @@ function nowOf({ base, now }: Pick<At, 'base' | 'now'>, { job, timeline }: Expor
     [status === 'queued' ? 'Waits for' : hasEnded(job) ? 'Took' : 'Runs for', duration(Math.max(0, took))],
     ...(timeline?.bundle === undefined ? [] : [['Archive', bytes(timeline.bundle.sizeBytes)] as [string, string]]),
   ];
-  return html`${status === 'failed' ? failure(base, job, timeline) : ''}
+  return html`${status === 'failed' ? failure(visit, seen) : ''}
 <dl class="tiles">${tiles.map(([name, value]) => html`<div class="tile"><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 <dl class="facts">
 <dt>Id</dt><dd>${id(job.jobId)}</dd>
-<dt>Content</dt><dd>${id(job.contentVersion)}</dd>
-<dt>Requested</dt><dd>${time(createdAt, now)}${timeline === undefined ? '' : html` by ${timeline.requestedBy}`}</dd>
+<dt>Content</dt><dd><a href="${base}/domains/${job.domain}/content/${job.contentVersion}">${shortVersion(job.contentVersion)}</a></dd>
+<dt>Requested</dt><dd>${time(createdAt, now)}${requestedBy === undefined ? '' : html` by ${requestedBy}`}</dd>
 ${completedAt === undefined ? '' : html`<dt>Ended</dt><dd>${time(completedAt, now)}</dd>`}
-${timeline?.rendererVersion === undefined ? '' : html`<dt>Renderer</dt><dd><code>${timeline.rendererVersion}</code></dd>`}
+${timeline?.rendererVersion === undefined ? '' : html`<dt>Version of the renderer</dt><dd><code>${timeline.rendererVersion}</code></dd>`}
 ${timeline?.bundle === undefined ? '' : html`<dt>SHA-256</dt><dd>${id(timeline.bundle.sha256)}</dd>`}
 ${job.reusedBundle === true ? html`<dt>Archive</dt><dd>that of an earlier export, because nothing had changed</dd>` : ''}
 ${job.replayOf === undefined ? '' : html`<dt>Replay of</dt><dd>${exportLink(base, { jobId: job.replayOf })}${job.digestMatch === undefined ? '' : html`: ${digestWords[job.digestMatch]}`}</dd>`}
@@ -164,14 +177,15 @@ export function rateOf({ lanes, phases }: Pick<Timeline, 'lanes' | 'phases'>): n
 }
 
 /** The reason of a failure, and what to do about it. */
-function failure(base: string, job: ExportJob, timeline: Timeline | undefined): SafeHtml {
+function failure({ base, role }: Pick<At, 'base' | 'role'>, { job, timeline }: Export): SafeHtml {
+  const mayChange = hasRole(role, 'editor');
   const pages = (timeline?.troubles ?? []).filter(({ kind }) => kind === 'pages-failed').flatMap((each) => each.pages);
   const advice = isCancelled(job)
     ? html`<p>“Replay” starts it again with the same content.</p>`
     : pages.length > 0
       ? html`<p>Mend ${pages.length === 1 ? 'the page' : 'these pages'} and publish again, or export the other pages and list the failed ones in the report:</p>
 <ul>${pages.slice(0, 20).map((path) => html`<li><code>${path}</code></li>`)}</ul>${pages.length > 20 ? html`<p>and ${plural(pages.length - 20, 'further page')}</p>` : ''}
-${command(`npm run bindery -- export ${job.domain} --on-page-error report --wait`)}`
+${mayChange ? html`<p><a class="button" href="${withQuery(`${base}/domains/${job.domain}/export`, { onPageError: 'report', version: job.version })}">Export the other pages</a></p>` : command(`npm run bindery -- export ${job.domain} --on-page-error report --wait`)}`
       : html`<p>“Replay” tries it again with the same content. If it fails in the same way, ask the operator of the installation, and name the id of the export.</p>`;
   return html`<div class="notice ${isCancelled(job) ? '' : 'bad'}">${icon(isCancelled(job) ? 'ban' : 'circle-x')}<div><p><strong>${job.error ?? 'The export failed, and named no reason.'}</strong></p>${advice}<p><a href="${base}/exports?domain=${job.domain}">All exports of ${job.domain}</a></p></div></div>`;
 }

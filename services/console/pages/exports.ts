@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
 import { type ExportJob, exportJobStatuses, exportListSchema } from '#shared/interfaces/http/exports.ts';
 import { whoamiSchema } from '#shared/interfaces/http/directory.ts';
+import { hasRole } from '#shared/interfaces/http/person-token.ts';
 import { page, stream } from '../page.ts';
 import { liveConnection, livePart, sendLive } from '../pieces/live.ts';
 import {
@@ -22,6 +23,7 @@ import {
 } from '../pieces/pieces.ts';
 
 const listedAtOnce = 50;
+const mostInMenu = 12;
 /** Length from which the reason of a failure is cut in the list. */
 const mostReason = 160;
 
@@ -51,7 +53,7 @@ const addressOf = (base: string, { domain, state: status, since }: Filters): str
   withQuery(`${base}/exports`, { domain, state: status, since });
 
 /** All exports of the organization, newest first. Rows change while the page is open, and new exports wait behind a link. */
-const exportsPage = page({ path: '/exports', query }, async ({ ask, base, now, query: filter }) => {
+const exportsPage = page({ path: '/exports', query }, async ({ ask, base, role, now, query: filter }) => {
   const [{ domains }, { jobs, nextCursor }] = await Promise.all([
     ask({ path: '/v1/whoami' }, whoamiSchema),
     ask(listOf(filter), exportListSchema),
@@ -61,7 +63,12 @@ const exportsPage = page({ path: '/exports', query }, async ({ ask, base, now, q
     ...{ domain: filter.domain, state: filter.state, since: filter.since, cursor: filter.cursor },
     after: jobs[0]?.createdAt,
   });
-  const content = html`${pageHead('Exports', 'Each export is a whole site as one archive.')}
+  // Which domain is exported is clear if one is chosen, or if there is just one; otherwise the domains have the button.
+  const domain = filter.domain ?? (domains.length === 1 ? domains[0]?.domain : undefined);
+  const exportNow = domains.some((each) => each.domain === domain)
+    ? html`<a class="button primary" href="${base}/domains/${domain ?? ''}/export">Export now</a>`
+    : html`<details class="menu"><summary class="button primary">Export now</summary><ul>${domains.slice(0, mostInMenu).map((each) => html`<li><a href="${base}/domains/${each.domain}/export">${each.domain}</a></li>`)}${domains.length > mostInMenu ? html`<li><a href="${base}/domains">All domains</a></li>` : ''}</ul></details>`;
+  const content = html`${pageHead('Exports', 'Each export is a whole site as one archive.', hasRole(role, 'editor') && domains.length > 0 ? exportNow : '')}
 <form method="get" action="${base}/exports" class="filters" role="search" aria-label="Filter">
 <div><label for="f-domain">Domain</label>${choice(
     'domain',
@@ -112,14 +119,14 @@ export const exportLink = (base: string, { jobId }: Pick<ExportJob, 'jobId'>): S
   html`<a href="${base}/exports/${jobId}"><code title="${jobId}">${jobId.slice(0, 9)}…${jobId.slice(-5)}</code></a>`;
 
 const columnsOf = (base: string, now: Date): Column<ExportJob>[] => [
-  { title: 'Export', cell: (job) => exportLink(base, job) },
   {
-    title: 'Domain',
-    cell: ({ domain, version }) =>
-      version === undefined ? domain : html`${domain} <span class="quiet">${version}</span>`,
+    title: 'Export of',
+    cell: ({ jobId, domain, version }) =>
+      html`<a href="${base}/exports/${jobId}">${domain}</a>${version === undefined ? '' : html` <span class="quiet">${version}</span>`}`,
   },
   { title: 'State', cell: ({ status }) => state(toneOf(status), status) },
   { title: 'Outcome', cell: outcomeOf },
+  { title: 'Id', cell: (job) => exportLink(base, job) },
   { title: 'Pages', isNumber: true, cell: ({ pageTotal, pageCount }) => count(pageTotal ?? pageCount) },
   {
     title: 'Took',
@@ -131,7 +138,7 @@ const columnsOf = (base: string, now: Date): Column<ExportJob>[] => [
 ];
 
 /** The reason of a failure, or how far an export is. */
-function outcomeOf({ status, error, progress, reusedBundle, digestMatch }: ExportJob): SafeHtml | string {
+export function outcomeOf({ status, error, progress, reusedBundle, digestMatch }: ExportJob): SafeHtml | string {
   if (status === 'failed') {
     const reason = error ?? 'It has no reason.';
     return html`<span class="reason">${reason.length > mostReason ? `${reason.slice(0, mostReason)}…` : reason}</span>`;

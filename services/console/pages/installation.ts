@@ -1,5 +1,7 @@
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
+import { type DoctorCheck, doctorSchema } from '#shared/interfaces/http/doctor.ts';
 import {
+  type DeadLetterList,
   deadLetterListSchema,
   housekeepingSchema,
   installationWorkSchema,
@@ -7,6 +9,7 @@ import {
   serviceListSchema,
 } from '#shared/interfaces/http/installation.ts';
 import { page, type Visit } from '../page.ts';
+import { icon } from '../pieces/icon.ts';
 import { partOf } from '../pieces/part.ts';
 import { bytes, command, count, pageHead, plural, state, table, type Tone } from '../pieces/pieces.ts';
 
@@ -17,16 +20,24 @@ const tones: Readonly<Record<ServiceHealth['state'], Tone>> = {
   unreachable: 'bad',
 };
 
-/** The services of the installation with health and version, for operators. */
+/** The health of the installation for operators: the findings that need them, then the services with their versions. */
 export const installationPage = page({ path: '/installation', of: 'installation' }, async ({ ask }) => {
-  const [{ gateways, services }, parts] = await Promise.all([
+  const deadLetters = ask(
+    { path: '/v1/installation/dead-letters', query: { limit: mostCounted } },
+    deadLetterListSchema,
+  );
+  const doctor = ask({ path: '/v1/installation/doctor' }, doctorSchema);
+  const [{ services }, verdict, parts] = await Promise.all([
     ask({ path: '/v1/installation/services' }, serviceListSchema),
-    otherParts(ask),
+    partOf(Promise.all([doctor, deadLetters]), ([{ checks }, letters]) => verdictOf(checks, letters)),
+    otherParts(ask, deadLetters),
   ]);
   const versions = new Set(services.flatMap(({ version }) => version ?? []));
-  const content = html`${pageHead('Services', `${plural(gateways, 'gateway')} ${gateways === 1 ? 'is' : 'are'} live. One of them answers here, and asks the services that it calls.`)}
-<p><a href="/installation/doctor">Doctor</a> · <a href="/installation/verification">Verification of the logs</a></p>
+  const actions = html`<a class="button" href="/installation/verification">Verification of the logs</a><a class="button primary" href="/installation/doctor">All checks</a>`;
+  const content = html`${pageHead('Health', 'Is the installation healthy, and what needs you?', actions)}
+${verdict}
 ${versions.size > 1 ? html`<p>${state('warn', 'The services run different versions.')}</p>` : ''}
+<h2>Services</h2>
 ${table(
   'Services',
   [
@@ -43,27 +54,40 @@ ${table(
   ],
   services,
 )}
+<p class="about">Renderers, bundlers, the indexer and the deployer do not answer requests. Workers with their tasks are among the <a href="/installation/work">queues and workers</a>.</p>
 ${parts}
-<h2>Other services</h2>
-<p class="about">The gateway does not call all services. Renderers, bundlers, the indexer and the deployer work on messages. This command examines them, the bus and the stores.</p>
+<h2>Disks, settings and servers</h2>
+<p class="about">This command examines them on the machines where the services run:</p>
 ${command('npm run bindery -- doctor')}`;
-  return { title: 'Services', content };
+  return { title: 'Health', content };
 });
 
+/** The findings that need the operator, as one list. */
+function verdictOf(checks: readonly DoctorCheck[], { deadLetters, unreadable, nextCursor }: DeadLetterList): SafeHtml {
+  const waiting =
+    deadLetters.filter(({ cause, decision }) => cause !== 'newer' && decision === undefined).length + unreadable.length;
+  const wrong = checks.filter(({ state: is }) => is === 'fault' || is === 'warning' || is === 'unknown');
+  const isBad = waiting > 0 || wrong.some(({ state: is }) => is === 'fault');
+  if (wrong.length === 0 && waiting === 0)
+    return html`<div class="notice good">${icon('circle-check')}<p><strong>The installation is healthy.</strong> All ${plural(checks.length, 'check')} are good, and no message was set aside.</p></div>`;
+  return html`<div class="notice ${isBad ? 'bad' : ''}">${icon(isBad ? 'circle-x' : 'triangle-alert')}<div><p><strong>${plural(wrong.length + (waiting > 0 ? 1 : 0), 'thing')} ${wrong.length + (waiting > 0 ? 1 : 0) === 1 ? 'needs' : 'need'} you.</strong></p><ul>${
+    waiting === 0
+      ? ''
+      : html`<li>${nextCursor === undefined ? '' : 'More than '}${plural(waiting, 'message')} could not be handled. Retry or drop ${waiting === 1 ? 'it' : 'them'}: <a href="/installation/dead-letters">Dead letters</a></li>`
+  }${wrong.map(({ name, sentence, repair }) => html`<li>${name}: ${sentence}${repair === undefined ? '' : html` <span class="quiet">${repair}</span>`}</li>`)}</ul></div></div>`;
+}
+
 /** The other parts of the installation in a sentence each, with a link to their pages. Each part fails alone. */
-async function otherParts(ask: Visit['ask']): Promise<SafeHtml> {
+async function otherParts(ask: Visit['ask'], asked: Promise<DeadLetterList>): Promise<SafeHtml> {
   const parts = await Promise.all([
     partOf(ask({ path: '/v1/installation/work' }, installationWorkSchema), ({ queues = [], workers }) => {
       const [waiting, inFlight] = [sumOf(queues, 'pending'), sumOf(queues, 'inFlight')];
       return html`<p>${plural(workers.length, 'worker')} ${workers.length === 1 ? 'is' : 'are'} live. ${plural(waiting, 'task')} ${waiting === 1 ? 'waits' : 'wait'} in the queues, and ${count(inFlight)} ${inFlight === 1 ? 'is' : 'are'} in flight. <a href="/installation/work">Queues and workers</a></p>`;
     }),
-    partOf(
-      ask({ path: '/v1/installation/dead-letters', query: { limit: mostCounted } }, deadLetterListSchema),
-      ({ deadLetters, unreadable, nextCursor }) => {
-        const found = deadLetters.length + unreadable.length;
-        return html`<p>${found === 0 ? state('good', 'Nothing is set aside.') : state('bad', `${nextCursor === undefined ? '' : 'More than '}${plural(found, 'message')} set aside.`)} <a href="/installation/dead-letters">Dead letters</a></p>`;
-      },
-    ),
+    partOf(asked, ({ deadLetters, unreadable, nextCursor }) => {
+      const found = deadLetters.length + unreadable.length;
+      return html`<p>${found === 0 ? state('good', 'Nothing is set aside.') : state('bad', `${nextCursor === undefined ? '' : 'More than '}${plural(found, 'message')} set aside.`)} <a href="/installation/dead-letters">Dead letters</a></p>`;
+    }),
     partOf(ask({ path: '/v1/installation/housekeeping', query: { limit: 1 } }, housekeepingSchema), ({ totals }) => {
       const objects = totals?.objects ?? [];
       const said =

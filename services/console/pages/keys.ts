@@ -7,6 +7,7 @@ import {
   createdApiKeySchema,
   type CreatedApiKey,
   type ListedApiKey,
+  whoamiSchema,
 } from '#shared/interfaces/http/directory.ts';
 import { hasRole } from '#shared/interfaces/http/person-token.ts';
 import { form, page, type Visit } from '../page.ts';
@@ -60,7 +61,8 @@ const keysPage = page({ path: '/keys', query }, async (visit) => {
   const shown = listed.slice(start, start + keysAtOnce);
   const next = start + keysAtOnce < listed.length ? shown.at(-1)?.id : undefined;
   const ended = apiKeys.length - apiKeys.filter((key) => stateOf(key, now) === 'valid').length;
-  const content = html`${pageHead('API keys', 'Admin keys are secret and administer the organization. Assistant keys are public and can only ask.')}
+  const mayMake = hasRole(role, 'admin');
+  const content = html`${pageHead('API keys', 'Admin keys are secret and administer the organization. Assistant keys are public and can only ask.', mayMake ? html`<a class="button primary" href="#new-key">New key</a>` : '')}
 ${
   shown.length === 0
     ? empty('No key is valid', 'The form below makes one.')
@@ -72,7 +74,7 @@ ${
             cell: (key) => html`<a href="${base}/keys/${key.id}">${key.name === '' ? key.id : key.name}</a>`,
           },
           { title: 'Kind', cell: ({ kind }) => kind },
-          { title: 'May', cell: ({ scopes }) => scopes.join(', ') },
+          { title: 'May', cell: ({ scopes }) => rightsOf(scopes) },
           { title: 'State', cell: (key) => keyState(key, now) },
           { title: 'Ends', cell: ({ expiresAt }) => (expiresAt === undefined ? 'never' : time(expiresAt, now)) },
           {
@@ -85,9 +87,23 @@ ${
       )
 }${further(next && withQuery(address, { after: next }), start === 0 ? undefined : withQuery(address, { after: undefined }), 'More')}
 ${ended === 0 ? '' : html`<p>${show === 'all' ? html`<a href="${base}/keys">Hide keys that ended</a>` : html`<a href="${base}/keys?show=all">Show ${plural(ended, 'key')} that ended</a>`}</p>`}
-${hasRole(role, 'admin') ? newKeyForm(visit) : ''}`;
+${mayMake ? newKeyForm(visit) : ''}`;
   return { title: 'API keys', content };
 });
+
+/** The scopes of a key in words. Pure. */
+function rightsOf(scopes: ListedApiKey['scopes']): string {
+  const known = scopeWords.find(([value]) => value === scopes.join(','));
+  return known === undefined ? scopes.join(', ') : known[1];
+}
+
+/** Scopes that people choose, with the words for the table and for the choice. */
+const scopeWords = [
+  ['read,write', 'read and write', 'Read and write: everything'],
+  ['export', 'only export', 'Only export: start, follow and download exports'],
+  ['read', 'only read', 'Only read'],
+  ['read,proxy', 'read for named readers', 'Read for named readers (assistant keys of a server)'],
+] as const;
 
 /** The state of a key as a word and a shape. */
 export const keyState = (key: ListedApiKey, now: Date): SafeHtml => {
@@ -116,12 +132,9 @@ ${choiceField(
   'scopes',
   {
     label: 'May',
-    about: 'Publishing, exporting and deploying are writing.',
-    choices: [
-      ['read,write', 'Read and write'],
-      ['read', 'Only read'],
-      ['read,proxy', 'Read for named readers (assistant keys of a server)'],
-    ],
+    about:
+      'Publishing, exporting and deploying are writing. A key that may only export is for a pipeline that ships the site.',
+    choices: scopeWords.map(([value, , words]) => [value, words] as const),
   },
   visit.refused,
 )}
@@ -156,26 +169,42 @@ const createKey = form(
       ...(allowedAddresses.length > 0 && { allowedAddresses }),
       ...(allowedOrigins.length > 0 && { allowedOrigins }),
     };
-    return secretView(
-      visit,
-      await visit.ask({ method: 'POST', path: '/v1/api-keys', body }, createdApiKeySchema),
-      'Key created',
-    );
+    const around = await visit.ask({ path: '/v1/whoami' }, whoamiSchema);
+    const key = await visit.ask({ method: 'POST', path: '/v1/api-keys', body }, createdApiKeySchema);
+    return secretView(visit, key, 'Key created', around);
   },
 );
 
+type Whoami = z.output<typeof whoamiSchema>;
+
 /** The page with the secret of a new key, which is shown only now. */
 export const secretView = (
-  { base, organization }: Pick<Visit, 'base' | 'organization'>,
-  key: Pick<CreatedApiKey, 'id' | 'name' | 'key'>,
+  { base, organization, now }: Pick<Visit, 'base' | 'organization' | 'now'>,
+  key: Pick<CreatedApiKey, 'id' | 'name' | 'key'> & Partial<CreatedApiKey>,
   title: string,
-) => ({
-  title,
-  content: html`${pageHead(title, html`Copy the secret now. It is not stored, and no page shows it again.`)}
-<div class="secret"><p><strong>${key.name === '' ? key.id : key.name}</strong> of ${organization}</p><p class="id"><code id="secret">${key.key}</code>${copyButton(key.key, 'Copy the secret')}</p></div>
-<h2>Try it</h2>${command(`curl -H 'Authorization: Bearer ${key.key}' "$BINDERY_URL/v1/whoami"`)}
+  { domains, platformUrl }: Pick<Whoami, 'domains' | 'platformUrl'> = { domains: [] },
+) => {
+  const { kind, scopes, expiresAt } = key;
+  return {
+    title,
+    content: html`${pageHead(title, 'Copy the secret now. It is not stored, and no page shows it again.')}
+<div class="secret"><p class="id"><code id="secret">${key.key}</code>${copyButton(key.key, 'Copy the secret')}</p></div>
+<dl class="facts"><dt>Name</dt><dd>${key.name === '' ? key.id : key.name}</dd><dt>Organization</dt><dd>${organization}</dd>
+${kind === undefined ? '' : html`<dt>Kind</dt><dd>${kind}</dd>`}${scopes === undefined ? '' : html`<dt>May</dt><dd>${rightsOf(scopes)}</dd><dt>Ends</dt><dd>${expiresAt === undefined ? 'never' : time(expiresAt, now)}</dd>`}</dl>
+<h2>Try it</h2>${command(trial(key, platformUrl ?? '$BINDERY_URL', domains[0]?.domain ?? 'docs'))}
 <p><a href="${base}/keys">To all keys</a></p>`,
-});
+  };
+};
+
+/** A request that shows what a new key may do. Pure. */
+function trial(key: Pick<CreatedApiKey, 'key'> & Partial<CreatedApiKey>, url: string, domain: string): string {
+  const authorized = `curl -H 'Authorization: Bearer ${key.key}'`;
+  const json = (body: object) => `-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  if (key.kind === 'assistant')
+    return `${authorized} ${json({ query: 'How do I begin?' })} "${url}/discovery/v1/search/${domain}"`;
+  if (key.scopes?.join() === 'export') return `${authorized} ${json({ domain })} "${url}/v1/static-export/jobs"`;
+  return `${authorized} "${url}/v1/whoami"`;
+}
 
 /** One key: its rights, and what can be done with it. */
 const keyPage = page({ path: '/keys/:id', params }, async (visit) => {
@@ -200,7 +229,7 @@ ${refusalOf(visit)}
 <dl class="facts">
 <dt>Id</dt><dd>${id(key.id)}</dd>
 <dt>Kind</dt><dd>${key.kind}</dd>
-<dt>May</dt><dd>${key.scopes.join(', ')}</dd>
+<dt>May</dt><dd>${rightsOf(key.scopes)}</dd>
 <dt>Addresses</dt><dd>${key.allowedAddresses.length === 0 ? 'from everywhere' : key.allowedAddresses.join(', ')}</dd>
 <dt>Origins</dt><dd>${key.allowedOrigins.length === 0 ? 'all' : key.allowedOrigins.join(', ')}</dd>
 <dt>Created</dt><dd>${time(key.createdAt, now)}</dd>
@@ -237,12 +266,12 @@ const rotateKey = form(
     fields: z.object({ overlapHours: z.coerce.number().min(0).max(720) }),
     page: keyPage,
   },
-  async (visit, body) =>
-    secretView(
-      visit,
-      await visit.ask({ method: 'POST', path: `/v1/api-keys/${visit.params.id}/rotate`, body }, createdApiKeySchema),
-      'Key rotated',
-    ),
+  async (visit, body) => {
+    const around = await visit.ask({ path: '/v1/whoami' }, whoamiSchema);
+    const path = `/v1/api-keys/${visit.params.id}/rotate` as const;
+    const key = await visit.ask({ method: 'POST', path, body }, createdApiKeySchema);
+    return secretView(visit, key, 'Key rotated', around);
+  },
 );
 
 const revokeKey = form(

@@ -230,10 +230,10 @@ const grantAdminKey = form(
         .optional(),
     }),
   },
-  async ({ ask, params: { organization } }, { keyName: name, expiresInDays }) => {
+  async ({ ask, now, params: { organization } }, { keyName: name, expiresInDays }) => {
     const path = `/v1/organizations/${organization}/api-keys` as const;
     const key = await ask({ method: 'POST', path, body: { name, expiresInDays } }, createdApiKeySchema);
-    return secretView({ base: `/o/${organization}`, organization }, key, 'Key granted');
+    return secretView({ base: `/o/${organization}`, organization, now }, key, 'Key granted');
   },
 );
 

@@ -83,13 +83,13 @@ const createOrganization = form(
     fields: z.object({ name: z.string().trim(), plan: z.enum(organizationPlans) }),
     page: organizationsPage,
   },
-  async ({ ask }, body) => {
+  async ({ ask, now }, body) => {
     const { organization, adminKey } = await ask(
       { method: 'POST', path: '/v1/organizations', body },
       organizationCreatedSchema,
     );
     const { title, content } = secretView(
-      { base: `/o/${organization.id}`, organization: organization.id },
+      { base: `/o/${organization.id}`, organization: organization.id, now },
       { ...adminKey, name: '' },
       `${organization.name} is created`,
     );

@@ -7,11 +7,11 @@ import { exportListSchema } from '#shared/interfaces/http/exports.ts';
 import { type Questions, questionsSchema } from '#shared/interfaces/http/insights.ts';
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import { page, type Visit } from '../page.ts';
-import { command, count, empty, pageHead, plural, state, table, time, toneOf } from '../pieces/pieces.ts';
+import { command, count, empty, pageHead, plural, sectionHead, state, table, time, toneOf } from '../pieces/pieces.ts';
 import { sparkline } from '../pieces/plot.ts';
 import { percent } from './assistant.ts';
 import { domainTable } from './domains/domain-list.ts';
-import { exportLink } from './exports.ts';
+import { exportLink, outcomeOf } from './exports.ts';
 import { dayBars, daysOf, figures, windows } from './usage.ts';
 
 const domainsShown = 10;
@@ -30,25 +30,26 @@ export const overviewPage = page({ path: '/' }, async (visit) => {
     ask({ path: '/v1/limits' }, limitListSchema),
   ]);
   const content = html`${pageHead(organization.name, `Plan ${organization.plan}`)}
-<section aria-labelledby="domains"><h2 id="domains">Domains</h2>
+<section aria-labelledby="domains">${sectionHead('domains', 'Domains', [`${base}/domains`, `All ${plural(domains.length, 'domain')}`])}
 ${
   domains.length === 0
     ? empty(
         'There is no domain yet',
         html`An operator adds one.${command(`npm run bindery -- orgs add-domain ${organization.id} docs`)}`,
       )
-    : html`${domainTable(visit, listed.domains)}${domains.length > domainsShown ? html`<p><a href="${base}/domains">All ${plural(domains.length, 'domain')}</a></p>` : ''}`
+    : domainTable(visit, listed.domains)
 }</section>
-<section aria-labelledby="exports"><h2 id="exports">Newest exports</h2>
+<section aria-labelledby="exports">${sectionHead('exports', 'Newest exports', [`${base}/exports`, 'All exports'])}
 ${
   jobs.length === 0
     ? empty('Nothing was exported yet', command('npm run bindery -- export docs --wait --out site.tar.gz'))
     : table(
         'Newest exports',
         [
-          { title: 'Export', cell: (job) => exportLink(base, job) },
-          { title: 'Domain', cell: ({ domain }) => domain },
+          { title: 'Export of', cell: ({ jobId, domain }) => html`<a href="${base}/exports/${jobId}">${domain}</a>` },
           { title: 'State', cell: ({ status }) => state(toneOf(status), status) },
+          { title: 'Outcome', cell: outcomeOf },
+          { title: 'Id', cell: (job) => exportLink(base, job) },
           { title: 'Started', cell: ({ createdAt }) => time(createdAt, now) },
         ],
         jobs,
@@ -60,7 +61,11 @@ ${monthUse(visit, usage, limits)}`;
 });
 
 /** Questions of the last seven days, and the share of them that was answered. */
-function questionTiles({ base, now }: Pick<Visit, 'base' | 'now'>, { questions, ratings, days }: Questions): SafeHtml {
+function questionTiles(
+  { base, now }: Pick<Visit, 'base' | 'now'>,
+  { questions, ratings, days, domains }: Questions,
+): SafeHtml {
+  const busiest = domains.toSorted((one, other) => other.questions.unanswered - one.questions.unanswered)[0];
   const byDay = new Map(days.map((each) => [each.day, each]));
   const lastDays = Array.from({ length: week }, (_, at) =>
     new Date(now.getTime() - (week - 1 - at) * dayMs).toISOString().slice(0, 10),
@@ -70,9 +75,9 @@ function questionTiles({ base, now }: Pick<Visit, 'base' | 'now'>, { questions, 
       const known = byDay.get(day);
       return { name: day, short: day.slice(8), value: known === undefined ? 0 : of(known) };
     });
-  const tile = (name: string, value: string, line: SafeHtml | string) =>
+  const tile = (name: string, value: SafeHtml | string, line: SafeHtml | string) =>
     html`<div class="tile"><dt>${name}</dt><dd>${value}</dd><dd class="about">${line}</dd></div>`;
-  return html`<section aria-labelledby="questions"><h2 id="questions"><a href="${base}/assistant">Questions of the week</a></h2>
+  return html`<section aria-labelledby="questions">${sectionHead('questions', 'Questions of the week', [`${base}/assistant`, 'All questions'])}
 <dl class="tiles">${tile(
     'Questions',
     count(questions.total),
@@ -83,14 +88,16 @@ function questionTiles({ base, now }: Pick<Visit, 'base' | 'now'>, { questions, 
     sparkline({ title: 'Answered questions by day', unit: 'Answered', of: 'Day', bars: barsOf((day) => day.answered) }),
   )}${tile(
     'Found nothing',
-    count(questions.unanswered),
+    questions.unanswered > 0 && busiest !== undefined
+      ? html`<a href="${base}/assistant/${busiest.domain}?days=7#unanswered">${count(questions.unanswered)}</a>`
+      : count(questions.unanswered),
     sparkline({
       title: 'Questions by day that found nothing',
       unit: 'Found nothing',
       of: 'Day',
       bars: barsOf((day) => day.unanswered),
     }),
-  )}${tile('Rated up, down', `${count(ratings.up)}, ${count(ratings.down)}`, '')}</dl></section>`;
+  )}${tile('Answers rated', `${count(ratings.up)} up, ${count(ratings.down)} down`, '')}</dl></section>`;
 }
 
 type Limits = z.output<typeof limitListSchema>;
@@ -103,7 +110,7 @@ function monthUse({ base, now }: Pick<Visit, 'base' | 'now'>, usage: Usage, { li
     const limit = limits.find(({ name }) => name === each.limit);
     return limit === undefined ? [] : [{ ...each, limited: limit }];
   });
-  return html`<section aria-labelledby="use"><h2 id="use"><a href="${base}/usage">Use of the month</a></h2>
+  return html`<section aria-labelledby="use">${sectionHead('use', 'Use of the month', [`${base}/usage`, 'All use'])}
 ${table(
   'Use of the month beside the limits',
   [

@@ -75,7 +75,9 @@ test('days of a month are those of the interface, up to today', async () => {
     expect(tableOf(html, `${title} by day`)).toEqual(
       daysOf('2026-03', '2026-03-05').map((day) => [day, (known.get(day) ?? 0).toLocaleString('en')]),
     );
-    expect(html).toContain(`<dt>${title}</dt><dd>${(months[0]?.total[figure] ?? 0).toLocaleString('en')}</dd>`);
+    expect(html).toContain(
+      `<figcaption>${title} by day <strong>${(months[0]?.total[figure] ?? 0).toLocaleString('en')}</strong>`,
+    );
   }
   expect(tableOf(html, 'Model tokens by day')[0]).toEqual(['2026-03-01', '1,234']);
 });

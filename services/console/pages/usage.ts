@@ -47,6 +47,7 @@ const limitNames: Readonly<Record<string, string>> = {
   reports: 'Reports of exports',
   starts: 'Started exports',
   tokens: 'Model tokens',
+  verifications: 'Verifications of logs',
 };
 
 /** The month and the months before it, newest first. Pure. */
@@ -91,13 +92,13 @@ ${choiceField('by', {
 ${choiceField('month', { label: 'Month', choices: offered.map((each) => [each, each] as const), value: month })}
 ${slugs.length < 2 ? '' : choiceField('domain', { label: 'Page views of', choices: slugs.map((slug) => [slug, slug] as const), value: domain ?? '' })}
 <button class="button">Show</button></form>
-${usageSums(usage)}
 <div class="plots">${figures.map((each) =>
     plot({
       title: `${each.title} by ${by}`,
       unit: each.title,
       of: by === 'day' ? 'Day' : 'Month',
       bars: by === 'day' ? dayBars(usage, each.figure, daysOf(month, today)) : monthBars(usage, each.figure),
+      total: sumOf(usage, each),
       ...(each.format && { format: each.format }),
     }),
   )}</div>
@@ -106,16 +107,11 @@ ${domain === undefined || by === 'month' ? '' : await readersOf(visit, domain, d
   return { title: 'Usage', content };
 });
 
-/** Sums of the shown time; a figure whose records have expired has none. */
-function usageSums({ months }: Usage): SafeHtml {
-  const sumOf = (figure: UsageFigureName): number | undefined =>
-    months.some(({ total }) => total[figure] === undefined)
-      ? undefined
-      : months.reduce((sum, { total }) => sum + (total[figure] ?? 0), 0);
-  return html`<dl class="tiles">${figures.map(({ figure, title, format = count }) => {
-    const sum = sumOf(figure);
-    return html`<div class="tile"><dt>${title}</dt><dd>${sum === undefined ? 'not known' : format(sum)}</dd></div>`;
-  })}</dl>`;
+/** The sum of a figure over the shown time; one whose records have expired is not known. */
+function sumOf({ months }: Usage, { figure, format = count }: Figure): string {
+  return months.some(({ total }) => total[figure] === undefined)
+    ? 'not known'
+    : format(months.reduce((sum, { total }) => sum + (total[figure] ?? 0), 0));
 }
 
 export function dayBars({ months: [month] }: Usage, figure: UsageFigureName, days: readonly string[]): Bar[] {

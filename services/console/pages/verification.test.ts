@@ -111,7 +111,7 @@ test('while one runs, the page says so and reads again', async () => {
   });
   const { html } = await (await site.signedIn(acme.adminKey)).get('/o/acme/audit/verification');
   expect(html).toContain('1,234 histories');
-  expect(html).toContain('hx-trigger="every 2s"');
+  expect(html).toContain('hx-trigger="every 1s"');
   expect(html).not.toContain('Verify now');
   await gateway.bus.verifications.put('org.acme', {});
 });

@@ -16,9 +16,11 @@ import {
   count,
   duration,
   empty,
+  exactly,
   formButton,
   pageHead,
   plural,
+  printButton,
   refusalOf,
   state,
   table,
@@ -67,10 +69,6 @@ const meanings: Readonly<Record<Kind, readonly [meaning: string, advice: string]
   ],
 };
 
-/** The exact time as words, because paper cannot show it on hover. */
-const exactly = (iso: string): SafeHtml =>
-  html`<time datetime="${iso}">${iso.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC')}</time>`;
-
 const streamNames: Readonly<Record<string, string>> = {
   EXPORTS: 'Exports',
   CONTENT: 'Contents',
@@ -105,7 +103,7 @@ function routesOf(place: Place) {
       title: 'Verification of the logs',
       content:
         verification instanceof PlatformRefusal
-          ? notNow(place, verification)
+          ? notNow(visit.organization, place, verification)
           : verificationContent(visit, place, verification),
     };
   });
@@ -138,30 +136,31 @@ function verificationContent(
   const start = (label: string, tone: 'primary' | 'plain', fields: Record<string, string> = {}) =>
     may ? formButton(visit, address, label, { tone, fields }) : html``;
   const whose = of === undefined ? `of ${visit.organization}` : 'of the whole installation';
-  const actions = html`${start('Verify now', 'primary')}${result === undefined ? '' : start('Read everything again', 'plain', { again: 'true' })}`;
-  return html`${pageHead('Verification of the logs', `Whether the records ${whose} are those that were written: nothing removed, changed or added later.`, actions)}
+  const actions = html`${start('Verify now', 'primary')}${result === undefined ? '' : html`${start('Read everything again', 'plain', { again: 'true' })}${printButton}`}`;
+  // All of it is read again while a verification runs, because its end brings other buttons.
+  return html`<div id="verification"${attribute('hx-get', running && address)}${attribute('hx-trigger', running && 'every 1s')}${attribute('hx-select', running && '#verification')}${attribute('hx-swap', running && 'outerMorph')}>
+${pageHead('Verification of the logs', `Whether the records ${whose} are those that were written: nothing removed, changed or added later.`, actions)}
 ${refusalOf(visit)}
-<div id="verification"${attribute('hx-get', running && address)}${attribute('hx-trigger', running && 'every 2s')}${attribute('hx-select', running && '#verification')}${attribute('hx-swap', running && 'outerMorph')}>
 ${running === undefined ? '' : html`<p role="status">${state('busy', running.state === 'waiting' ? 'waiting for its turn' : 'verifying')} <span class="quiet">${running.stream === undefined ? '' : html`${nameOf({ stream: running.stream })}, ${plural(running.histories ?? 0, 'history', 'histories')} · `}asked for ${time(running.askedAt, visit.now)} by ${running.askedBy.id}. This may take minutes; the page can be closed.</span></p>`}
 ${failed === undefined ? '' : html`<p>${state('warn', 'no result')} The verification that ${failed.askedBy.id} asked for at ${exactly(failed.askedAt)} ended without a result: ${failed.reason} <span class="quiet">Verify again.</span></p>`}
-${result === undefined ? (running === undefined ? noResult(of, may) : '') : resultOf(result, { of, organization: visit.organization })}
+${result === undefined ? (running === undefined ? noResult(visit.organization, of, may) : '') : resultOf(result, { of, organization: visit.organization })}
 </div>`;
 }
 
-const noResult = (of: Place['of'], may: boolean): SafeHtml =>
+const noResult = (organization: string, of: Place['of'], may: boolean): SafeHtml =>
   empty(
     'The logs have not been verified here yet',
-    html`${may ? '"Verify now" reads every message of them.' : 'A person with the role editor can verify them.'} The same check as a command:${command(commandFor(of))}`,
+    html`${may ? '"Verify now" reads every message of them.' : 'A person with the role editor can verify them.'} The same check as a command:${command(commandFor(organization, of))}`,
   );
 
-const notNow = ({ of }: Place, { message }: PlatformRefusal): SafeHtml =>
+const notNow = (organization: string, { of }: Place, { message }: PlatformRefusal): SafeHtml =>
   html`${pageHead('Verification of the logs')}<p>${state('bad', 'not known')} ${message}</p>
 <p class="about">The projector verifies logs. If it is down or older than the gateway, this command verifies them:</p>
-${command(commandFor(of))}`;
+${command(commandFor(organization, of))}`;
 
-const commandFor = (of: Place['of']): string =>
+const commandFor = (organization: string, of: Place['of']): string =>
   of === undefined
-    ? 'npm run bindery -- audit verify --organization <organization>'
+    ? `npm run bindery -- audit verify --organization ${organization}`
     : 'npm run bindery -- audit verify';
 
 const tookOf = ({ startedAt, finishedAt }: VerificationResult): number =>

@@ -24,13 +24,17 @@ function relativeTime(iso: string, now: Date): string {
   return Math.abs(seconds) < 5 ? 'just now' : relative.format(Math.trunc(seconds), 'second');
 }
 
+/** The exact time as words, for records. */
+export const exactly = (iso: string): SafeHtml =>
+  html`<time datetime="${iso}" data-exact>${iso.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC')}</time>`;
+
 /** A time as people say it, with the exact one (UTC) on hover and for programs. */
 export const time = (iso: string, now: Date): SafeHtml =>
   html`<time datetime="${iso}" title="${iso.replace('T', ' ').replace(/\.\d+Z$/, ' UTC')}">${relativeTime(iso, now)}</time>`;
 
-/** `4.2 s`, `350 ms`, `3 min 5 s`. Pure. */
+/** `4.2 s`, `0.4 s`, `35 ms`, `3 min 5 s`: times of one column compare at a glance. Pure. */
 export function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 100) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
 }
@@ -123,6 +127,13 @@ export function command(text: string): SafeHtml {
   return html`<div class="command"><pre tabindex="0"><code>${typed}</code></pre>${copyButton(typed, 'Copy the command')}</div>`;
 }
 
+/** The heading of a part of a page, with a link to the page that has the whole list. */
+export const sectionHead = (name: string, title: string, to?: readonly [address: string, words: string]): SafeHtml =>
+  html`<div class="section-head"><h2 id="${name}">${title}</h2>${to === undefined ? '' : html`<a href="${to[0]}">${to[1]}</a>`}</div>`;
+
+/** A button that prints the page. */
+export const printButton = html`<button type="button" class="button" data-print hidden>${icon('printer')}Print</button>`;
+
 /** The head of a page: heading, words beside it, and the one primary action. */
 export const pageHead = (
   title: SafeHtml | string,
@@ -201,13 +212,19 @@ export const formButton = (
     tone = 'plain',
     fields = {},
     confirm,
-  }: { tone?: 'plain' | 'primary' | 'danger'; fields?: Readonly<Record<string, string>>; confirm?: string } = {},
+    title,
+  }: {
+    tone?: 'plain' | 'primary' | 'danger';
+    fields?: Readonly<Record<string, string>>;
+    confirm?: string;
+    title?: string;
+  } = {},
 ): SafeHtml =>
   html`<form method="post" action="${to}" class="inline"${attribute('data-confirm', confirm)}>${token}${Object.entries(
     fields,
   ).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
-  )}<button class="button ${tone}">${label}</button></form>`;
+  )}<button class="button ${tone}"${attribute('title', title)}>${label}</button></form>`;
 
 /** Links to further pages of a list. `word`: the link to the next page. */
 export const further = (next: string | undefined, first: string | undefined, word = 'Older'): SafeHtml =>

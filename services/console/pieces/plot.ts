@@ -17,6 +17,8 @@ type Plot = {
   bars: readonly Bar[];
   /** Head of the first column of the table. */
   of: string;
+  /** The sum of the bars in words, beside the title. */
+  total?: string;
   /** Words for a value; by default the number. */
   format?: (value: number) => string;
 };
@@ -46,14 +48,14 @@ const heightOf = (value: number | undefined, end: number, whole: number): number
   value === undefined || value === 0 ? 0 : Math.max(1.5, (value / end) * whole);
 
 /** A bar plot with one series, zero and both axes, and its figures as a table, which screen readers get instead of the picture. Pure. */
-export function plot({ title, unit, bars, of, format = count }: Plot): SafeHtml {
+export function plot({ title, unit, bars, of, total, format = count }: Plot): SafeHtml {
   const most = mostOf(bars);
   const end = roundMost(most);
   const inner = { width: size.width - inset.left - inset.right, height: size.height - inset.top - inset.bottom };
   const floor = inset.top + inner.height;
   const slot = inner.width / Math.max(1, bars.length);
   const every = Math.ceil(bars.length / mostLabels);
-  return html`<figure class="plot"><figcaption>${title}</figcaption>
+  return html`<figure class="plot"><figcaption>${title}${total === undefined ? '' : html` <strong>${total}</strong>`}</figcaption>
 <svg viewBox="0 0 ${size.width} ${size.height}" aria-hidden="true" focusable="false">
 ${(most === 0 ? [0] : marksOf(end)).map((mark) => {
   const y = rounded(floor - (mark / end) * inner.height);

@@ -52,8 +52,8 @@ function kindSentence(kinds: readonly ApiKeyKind[]): string {
     : 'This request needs an admin key (svc_…); assistant keys (svc_dsc_…) are public and cannot be used for it.';
 }
 
-/** The key that a route requires. */
-export type KeyNeed = { kinds: readonly ApiKeyKind[]; scope: 'read' | 'write' };
+/** The key that a route requires. `forExports`: the scope `export` is enough. */
+export type KeyNeed = { kinds: readonly ApiKeyKind[]; scope: 'read' | 'write'; forExports?: boolean };
 
 /** The reason why a key does not open a route, or undefined if it does. Nothing else decides this. Pure. */
 export function keyRefusal(
@@ -67,7 +67,7 @@ export function keyRefusal(
   if (isOver(key.revokedAt)) return 'invalid_key';
   if (isOver(key.expiresAt)) return 'expired_key';
   if (!need.kinds.includes(key.kind)) return 'wrong_key_kind';
-  if (!key.scopes.includes(need.scope)) return 'missing_scope';
+  if (!key.scopes.includes(need.scope) && !(need.forExports && key.scopes.includes('export'))) return 'missing_scope';
   if (key.allowedAddresses.length > 0 && !isAllowed(key.allowedAddresses, use.address)) return 'address_not_allowed';
   return undefined;
 }

@@ -42,6 +42,14 @@ test.each([
   ],
   ['the wrong kind', { kind: 'assistant' }, admin, '192.0.2.1', 'wrong_key_kind'],
   ['a key that only reads', { scopes: ['read'] }, admin, '192.0.2.1', 'missing_scope'],
+  ['a key that only exports', { scopes: ['export'] }, admin, '192.0.2.1', 'missing_scope'],
+  [
+    'a key that only exports, at a route of exports',
+    { scopes: ['export'] },
+    { ...admin, forExports: true },
+    '192.0.2.1',
+    undefined,
+  ],
   ['an address in the network', { allowedAddresses: ['192.0.2.0/24'] }, admin, '192.0.2.1', undefined],
   ['an IPv4 address on an IPv6 socket', { allowedAddresses: ['192.0.2.1'] }, admin, '::ffff:192.0.2.1', undefined],
   [

@@ -122,6 +122,17 @@ describe('a key that is made by another', () => {
     expect((await create(first, { ...proxy, kind: 'admin' })).json()).toMatchObject({ code: 'invalid_request' });
   });
 
+  test('may only export, when it is told so and an admin key', async () => {
+    expect(await made({ scopes: ['export'] })).toMatchObject({ scopes: ['export'] });
+    expect((await create(first, { kind: 'assistant', scopes: ['export'] })).json()).toMatchObject({
+      code: 'invalid_request',
+    });
+    const both = await made({ scopes: ['read', 'write', 'export'] });
+    expect(await made({ kind: 'assistant' }, both)).toMatchObject({ scopes: ['read', 'write'] });
+    const exporter = await made({ scopes: ['export'] });
+    expect((await create(exporter, {})).json()).toMatchObject({ code: 'missing_scope' });
+  });
+
   test('is an assistant key without an end, because exported pages contain it', async () => {
     const assistant = await made({ kind: 'assistant' });
     expect(assistant.expiresAt).toBeUndefined();

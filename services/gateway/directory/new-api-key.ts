@@ -25,11 +25,12 @@ export function newApiKey(
   random: (length: number) => string,
   maker?: ApiKey,
 ): NewApiKey {
-  const { scopes, allowedAddresses, allowedOrigins } = maker ?? {
-    scopes: ['read', 'write'] as const,
-    allowedAddresses: [],
-    allowedOrigins: [],
-  };
+  const { scopes, allowedAddresses, allowedOrigins }: Pick<ApiKey, 'scopes' | 'allowedAddresses' | 'allowedOrigins'> =
+    maker ?? {
+      scopes: ['read', 'write'],
+      allowedAddresses: [],
+      allowedOrigins: [],
+    };
   const usualEnd = body.kind === 'admin' ? after(now, usualLifeMs) : undefined;
   const latest = maker === undefined ? undefined : latestEnd(maker, body.kind);
   const expiresAt =
@@ -38,7 +39,8 @@ export function newApiKey(
     {
       kind: body.kind,
       name: body.name,
-      scopes: [...new Set(body.scopes ?? scopes)],
+      // The scope `export` means nothing for an assistant key.
+      scopes: [...new Set(body.scopes ?? scopes.filter((each) => each !== 'export' || body.kind === 'admin'))],
       allowedAddresses: [...(body.allowedAddresses ?? allowedAddresses)],
       allowedOrigins: [...(body.allowedOrigins ?? allowedOrigins)],
       createdAt: now.toISOString(),

@@ -10,9 +10,10 @@ export const whoamiRoute = publicRoute(
     path: '/v1/whoami',
     summary: 'Names the caller with its rights, its organization, and the domains of the organization.',
     key: 'admin',
+    forExports: true,
     answer: whoamiSchema,
   },
-  async ({ organizations }, { principal: { organization, domains, key, actor }, origin }) => {
+  async ({ organizations, config }, { principal: { organization, domains, key, actor }, origin }) => {
     const state = await organizations.find(organization);
     if (state === undefined) throw new Error(`the organization ${organization} of a valid key is not stored`);
     const { id, name, scopes, allowedAddresses, expiresAt } = key;
@@ -27,6 +28,7 @@ export const whoamiRoute = publicRoute(
       address: origin.address,
       organization: toOrganization(state),
       domains: toListedDomains(domains),
+      platformUrl: config.publicUrl.replace(/\/+$/, ''),
     };
   },
 );

@@ -15,8 +15,11 @@ const event = eventSchema({ organization: organizationId });
 
 export const groupTrusts = ['claimed', 'signed'] as const;
 
-/** Permissions of a key. `proxy`: the key may name the reader of a request in a header, as a server between readers and the platform does. */
-export const keyScopes = ['read', 'write', 'proxy'] as const;
+/**
+ * Permissions of a key. `proxy`: the key may name the reader of a request in a header, as a server between readers and the platform does. `export`: the
+ * key opens the routes of exports, and no others without `read` or `write`.
+ */
+export const keyScopes = ['read', 'write', 'proxy', 'export'] as const;
 
 export const apiKeySchema = z.object({
   id: z.string().regex(/^key_[0-9A-Za-z]{16}$/),

@@ -45,6 +45,14 @@ describe('a new key', () => {
     expect(newKey(writer, key('new', { scopes: [] }))).toBe('allowed');
   });
 
+  test('may export if its maker may read and write, or export', () => {
+    const made = key('new', { scopes: ['export'] });
+    expect(newKey(key('maker'), made)).toBe('allowed');
+    expect(newKey(key('maker', { scopes: ['write', 'export'] }), made)).toBe('allowed');
+    for (const scope of ['read', 'write'] as const)
+      expect(newKey(key('maker', { scopes: [scope] }), made)).toBe('"scopes" has "export", which key_maker lacks.');
+  });
+
   test('works only from addresses of its maker', () => {
     const office = key('office', { allowedAddresses: ['203.0.113.0/24', '2001:db8::/48'] });
     const from = (...allowedAddresses: string[]) => newKey(office, key('new', { allowedAddresses }));

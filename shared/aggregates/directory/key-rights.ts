@@ -95,9 +95,14 @@ function checkRights(maker: ApiKey, key: ApiKey): void {
   }
 }
 
-/** `proxy` grants no access and only names the reader of a request. Admin keys do not have it, but any of them may grant it. */
+/**
+ * `proxy` grants no access and only names the reader of a request. Admin keys do not have it, but any of them may grant it. `export` is a part of `read`
+ * and `write` together.
+ */
 const mayGive = ({ scopes }: ApiKey, scope: ApiKey['scopes'][number]): boolean =>
-  scope === 'proxy' || scopes.includes(scope);
+  scope === 'proxy' ||
+  scopes.includes(scope) ||
+  (scope === 'export' && scopes.includes('read') && scopes.includes('write'));
 
 const endOf = ({ expiresAt }: ApiKey): number =>
   expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);

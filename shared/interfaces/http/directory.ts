@@ -89,6 +89,8 @@ export const whoamiSchema = z
     address: z.string(),
     organization: organizationSchema,
     domains: z.array(listedDomainSchema),
+    /** Absent in answers of older gateways. */
+    platformUrl: z.string().optional(),
   })
   .meta({ title: 'Whoami' });
 
@@ -170,6 +172,10 @@ export const createApiKeyBodySchema = z
   .refine(({ kind, scopes }) => kind === 'assistant' || scopes?.includes('proxy') !== true, {
     path: ['scopes'],
     message: 'may have "proxy" for assistant keys only',
+  })
+  .refine(({ kind, scopes }) => kind === 'admin' || scopes?.includes('export') !== true, {
+    path: ['scopes'],
+    message: 'may have "export" for admin keys only',
   })
   .meta({ title: 'CreateApiKey' });
 

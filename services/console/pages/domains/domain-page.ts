@@ -58,7 +58,7 @@ export const domainPage = page({ path: '/domains/:domain', params: domainParams,
   const action = mayEdit
     ? html`${open === undefined ? html`<a class="button" href="${path}/site">Open a site</a>` : html`<a class="button" href="${path}/site">Site settings</a>`}<a class="button primary" href="${path}/export">Export now</a>`
     : html`<a class="button" href="${path}/site">Site settings</a>`;
-  const content = html`${pageHead(domain, 'A documentation with its contents and its site.', action)}
+  const content = html`${pageHead(domain, open === undefined ? 'It has no site yet.' : html`Its site is at ${outside(open.site.address)}`, action)}
 ${refusalOf(visit)}
 ${siteParts(visit, open, causes)}
 ${liveConnection(withRows(`${path}/live`, visit.query))}
@@ -68,7 +68,7 @@ ${contentsSection(visit, contents, causes)}`;
 
 /** The parts of the page that a deployment changes. */
 const siteParts = (visit: DomainVisit, open: OpenSite | undefined, causes: Causes): SafeHtml =>
-  html`<div id="live">${siteSection(visit, open)}${open === undefined ? '' : html`${previewsSection(visit, open)}${deploymentsSection(visit, open, causes)}`}</div>`;
+  html`<div id="live">${siteSection(visit, open)}${open === undefined ? '' : html`${deploymentsSection(visit, open, causes)}${previewsSection(visit, open)}`}</div>`;
 
 function siteSection({ base, role, now, params: { domain } }: DomainVisit, open: OpenSite | undefined): SafeHtml {
   if (open === undefined)
@@ -150,21 +150,24 @@ function deploymentsSection(visit: DomainVisit, open: OpenSite, causes: Causes):
           [
             { title: 'Deployment', cell: ({ id }) => String(id) },
             { title: 'State', cell: stateCell },
-            { title: 'Of', cell: ({ label }) => label ?? 'live site' },
+            ...(deployments.some(({ label }) => label !== undefined)
+              ? [{ title: 'Shown at', cell: ({ label }: DeploymentView) => label ?? 'live site' }]
+              : []),
             { title: 'Content', cell: ({ contentVersion }) => contentLink(base, params.domain, contentVersion) },
-            { title: 'What', cell: ({ cause }) => causeWords[cause] },
+            { title: 'Because', cell: ({ cause }) => causeWords[cause] },
             { title: 'Who', cell: (each) => causes.ofDeployment(each) ?? html`<span class="quiet">unknown</span>` },
             { title: 'When', cell: ({ requestedAt }) => time(requestedAt, now) },
             {
               title: 'Took',
               isNumber: true,
-              cell: ({ durationMs }) => (durationMs === undefined ? '' : duration(durationMs)),
+              cell: ({ durationMs, cause }) =>
+                durationMs === undefined || cause === 'rolled-back' ? '' : duration(durationMs),
             },
             { title: 'Findings', cell: ({ findings, contentVersion }) => findingsCell(path, findings, contentVersion) },
             ...(mayEdit
               ? [
                   {
-                    title: 'Action',
+                    title: 'Change',
                     cell: ({ id, canRollBack }: DeploymentView) =>
                       canRollBack
                         ? formButton(visit, `${path}/rollback`, 'Roll back', {

@@ -256,6 +256,21 @@ test('in a browser the page of a domain moves on while a deployment runs, withou
     await expect.poll(() => state.textContent()).toBe('live');
     expect(await page.locator(`#deployment-${deployments[0].id} .state`).textContent()).toBe('live');
     expect(await page.evaluate(() => 'isSame' in globalThis)).toBe(true);
+    // A dialog of the page asks before a rollback, and Escape or "Back" changes nothing.
+    const rollBack = page.locator('#live form button', { hasText: 'Roll back' }).first();
+    const question = page.locator('#question');
+    const known = async () => (await request('GET', '/v1/domains/docs/deployments')).deployments.length;
+    const before = await known();
+    await rollBack.click();
+    expect(await question.textContent()).toMatch(/Show readers deployment \d+ again/);
+    await page.keyboard.press('Escape');
+    await rollBack.click();
+    await question.getByRole('button', { name: 'Back', exact: true }).click();
+    expect([await question.isVisible(), await known()]).toEqual([false, before]);
+    await rollBack.click();
+    await question.getByRole('button', { name: 'Roll back' }).click();
+    await page.getByText(/Readers see deployment \d+ again, as deployment/).waitFor();
+    expect(await known()).toBe(before + 1);
     expect(problems).toEqual([]);
   } finally {
     await browser.close();

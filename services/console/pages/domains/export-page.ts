@@ -16,13 +16,20 @@ const byDefault = [
   ['false', 'Off'],
 ] as const;
 
+/** Choices that a link to the page may make. */
+const query = z.object({
+  version: z.string().max(100).default('').catch(''),
+  onPageError: z.enum(['fail', 'report']).default('fail').catch('fail'),
+});
+
 /** Starts an export with its options. */
-export const newExportPage = page({ path: '/domains/:domain/export', params: domainParams }, async (visit) => {
+export const newExportPage = page({ path: '/domains/:domain/export', params: domainParams, query }, async (visit) => {
   const {
     base,
     role,
     refused,
     token,
+    query: chosen,
     params: { domain },
   } = visit;
   const contents = await contentsOf(visit, domain);
@@ -36,7 +43,7 @@ ${
     : contents.latest === undefined
       ? empty('There is nothing to export', 'Publish a docs project first.')
       : html`<form method="post" action="${path}/export" class="form">${token}<input type="hidden" name="once" value="${refused?.fields['once'] ?? randomBase62(onceDigits)}">
-${choiceField('version', { label: 'Content', choices: [['', 'The latest'], ...labels.map((label) => [label, label] as const)] }, refused)}
+${choiceField('version', { label: 'Content', value: chosen.version, choices: [['', 'The latest'], ...labels.map((label) => [label, label] as const)] }, refused)}
 ${choiceField(
   'deployment',
   {
@@ -54,6 +61,7 @@ ${choiceField(
   'onPageError',
   {
     label: 'If a page cannot be exported',
+    value: chosen.onPageError,
     choices: [
       ['fail', 'The export fails'],
       ['report', 'The page says so, and the report names it'],
