@@ -49,6 +49,25 @@ describe('the served site', () => {
     expect((await fetch(`${url}/_bindery/config.js`, { headers: weak })).status).toBe(304);
   });
 
+  test('the script of the widget has an address for pages of all sites, also in front of a login', async () => {
+    const { url } = await served({
+      ...{ BINDERY_BASE_PATH: '/docs', BINDERY_LOGIN: 'basic', BINDERY_LOGIN_USERS: 'ada:correct-horse-battery' },
+    });
+    const headers = { 'accept-encoding': 'br' };
+    const answer = await fetch(`${url}/docs/_bindery/widget.js`, { headers });
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'access-control-allow-origin': '*',
+      'content-encoding': 'br',
+      'content-location': expect.stringMatching(/^\/docs\/_bindery\/@[0-9a-f]{16}\/widget\.js$/),
+    });
+    const versioned = await fetch(url + answer.headers.get('content-location'));
+    expect(versioned.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(await versioned.text()).toBe(await answer.text());
+    expect((await fetch(`${url}/docs/_bindery/@0000000000000000/widget.js`)).status).toBe(404);
+    expect((await fetch(`${url}/docs/`)).status).toBe(401);
+  });
+
   test('files that a page loads have immutable addresses that name their bytes', async () => {
     const { url } = await served();
     const page = await (await fetch(url)).text();

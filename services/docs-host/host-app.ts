@@ -45,6 +45,7 @@ import type { SitesPlatform } from './sites-settings.ts';
 import type { HostedFile, VersionList } from './version-list.ts';
 import { DamagedVersion, type VersionLists } from './version-lists.ts';
 import { closeSlowest } from './slow-clients.ts';
+import { answerWidget, isWidget } from './widget-script.ts';
 
 const mostRemembered = 8_000;
 const longestRemembered = 300;
@@ -119,6 +120,10 @@ export function hostApp(
   const platform = askedPlatform(config);
   const hasHealth = config.healthPort === undefined;
   const answer = siteAnswers(config, sites, platform, logger);
+  const failedWidget = (response: ServerResponse, error: unknown): void => {
+    logger.error({ err: error }, 'the widget could not be sent');
+    response.destroy();
+  };
   const gates = sites.areNamed ? gatesOfSites() : undefined;
   const gateOfOne = sites.areNamed ? undefined : loginGate(loginOf(config), ended, logger);
 
@@ -146,6 +151,9 @@ export function hostApp(
           if (site.isPreview)
             for (const [name, value] of Object.entries(previewHeaders)) response.setHeader(name, value);
           const isReading = request.method === 'GET' || request.method === 'HEAD';
+          // The script has nothing of the site, so it needs no login.
+          if (isReading && isWidget(request.url ?? '', base))
+            return void answerWidget(request, response, base).catch((error: unknown) => failedWidget(response, error));
           const next = isReading ? () => answer(site, request, response) : () => handler(request, response);
           const gate: Gate | undefined = gates === undefined ? gateOfOne : gates.of(site);
           if (gate === undefined) next();

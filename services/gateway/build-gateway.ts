@@ -25,6 +25,7 @@ import { organizationRoutes } from './directory/organization-routes.ts';
 import { whoamiRoute } from './directory/whoami-route.ts';
 import { discoveryRoutes } from './discovery/discovery-routes.ts';
 import { mcpRoutes } from './discovery/mcp-routes.ts';
+import { widgetSettingsRoute } from './discovery/widget-settings-route.ts';
 import { insightRoutes } from './discovery/insight-routes.ts';
 import { eventRoutes } from './events/event-routes.ts';
 import { exportRoutes } from './exports/export-routes.ts';
@@ -36,6 +37,7 @@ import { gatewayHealth } from './gateway-health.ts';
 import { installationRoutes } from './installation/installation-routes.ts';
 import { openApiRoute } from './openapi.ts';
 import { pageRoutes } from './pages/page-routes.ts';
+import { widgetRoutes } from './pages/widget-routes.ts';
 import { addPublicRoute, type PublicRoute, routeErrors } from './public-route.ts';
 
 const mostBodyBytes = 1024 * 1024;
@@ -65,10 +67,12 @@ export const publicRoutes: readonly PublicRoute[] = [
   limitsRoute(() => publicRoutes),
   ...discoveryRoutes,
   ...mcpRoutes,
+  widgetSettingsRoute,
   ...insightRoutes,
   ...signedDownloadRoutes,
   openApiRoute(() => publicRoutes),
   ...pageRoutes(() => publicRoutes),
+  ...widgetRoutes,
 ];
 
 /** Assembles the public server with its hooks and routes; it does not listen yet. */

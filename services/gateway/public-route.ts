@@ -88,6 +88,8 @@ type SharedDeclaration = {
   errors?: readonly ErrorCode[];
   /** True if scripts of other sites may call the route. */
   crossOrigin?: true;
+  /** True for a file that pages of all sites may load; its headers say so. */
+  isPublicFile?: true;
   /** True if the handler answers HEAD as well. */
   answersHead?: true;
   /** True for a route that the reference leaves out, because clients get its address in answers. */

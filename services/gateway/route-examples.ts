@@ -37,6 +37,12 @@ const siteKey = {
 // The text is too short to be a key, so that no search for leaked keys finds it.
 const secret = 'svc_dsc_…';
 
+const widgetColors = (bg: string, accent: string) => ({
+  ...{ bg, surface: bg, raised: bg, sunken: bg, line: '#e2e7e5', 'line-strong': '#c4cecb', text: '#1f2a28' },
+  ...{ strong: '#0c1614', muted: '#5a6664', bad: '#c22f2f', good: '#15803d', accent, 'accent-text': accent },
+  ...{ 'accent-hover': accent, 'on-accent': '#ffffff' },
+});
+
 const contentVersion = 'cv_0f1e2d3c4b5a69788796a5b4c3d2e1f0';
 const olderContent = 'cv_9e8d7c6b5a4938271605f4e3d2c1b0a9';
 const content = {
@@ -720,6 +726,13 @@ const examples: Readonly<Record<string, RouteExample>> = {
     ...onDomain,
     body: { path: '/quickstart' },
     answer: { path: '/quickstart', content: '# Quickstart\n\nRun `npm install`.\n' },
+  },
+  readWidgetSettings: {
+    ...onDomain,
+    answer: {
+      site: 'https://docs.acme.com',
+      colors: { light: widgetColors('#ffffff', '#0f766e'), dark: widgetColors('#0b0f0e', '#2dd4bf') },
+    },
   },
   rateAnswer: {
     ...onDomain,

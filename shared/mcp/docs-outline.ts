@@ -13,6 +13,8 @@ export type DocsOutline = {
   pages: readonly OutlinePage[];
   tree: readonly OutlineNode[];
   skills: readonly OutlineSkill[];
+  /** Settings of the site's colours; absent if no content is known. */
+  painted?: Pick<SiteModelParts['site']['settings'], 'colors' | 'background' | 'banner'>;
 };
 
 type OutlinePage = Pick<PageEntry, 'path' | 'title' | 'description' | 'language' | 'version'> & {
@@ -29,6 +31,7 @@ export type OutlineSkill = { name: string; description: string; file?: { path: s
 /** The outline of a content version with all pages, also those of groups, with its skill. Pure. */
 export function docsOutline(parts: SiteModelParts): DocsOutline {
   const { site } = parts;
+  const { colors, background, banner } = site.settings;
   const byPath = new Map<string, OutlinePage>();
   for (const { path, title, sidebarTitle, description, language, version, groups, searchable } of parts.pages())
     if (searchable) byPath.set(path, { path, title: sidebarTitle ?? title, description, language, version, groups });
@@ -58,6 +61,7 @@ export function docsOutline(parts: SiteModelParts): DocsOutline {
     pages: [...ordered, ...others],
     tree: [...tree, ...others.map(({ path, title }) => ({ kind: 'page', title, path }))],
     skills: [skillOf(site)],
+    painted: { colors, background, banner },
   };
 }
 

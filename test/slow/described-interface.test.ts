@@ -205,6 +205,7 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       const found = await send('searchPassages', site);
       expect(found.json()).not.toEqual([]);
       await send('readPage', site);
+      await send('readWidgetSettings', site);
       await send('resumeAnswer', site);
       await send('answerMcp', site);
 

@@ -12,13 +12,13 @@ export type Language = {
 };
 
 /** Names of the files in `languages`. Each has all texts in one language. */
-const tableNames: ReadonlySet<string> = new Set(
+export const tableNames: ReadonlySet<string> = new Set(
   `ar ca cs da de en es fi fr he hi hu id it ja ko lv nl no pl pt pt-br ro ru sv tr uk uz vi zh zh-hant`.split(' '),
 );
 const tables = new Map<string, InterfaceTexts>();
 
 /** Reads a table when a site first asks for it, because most sites have one language. */
-function tableNamed(name: string): InterfaceTexts {
+export function tableNamed(name: string): InterfaceTexts {
   const known = tables.get(name);
   if (known !== undefined) return known;
   const table = JSON.parse(readFileSync(new URL(`languages/${name}.json`, import.meta.url), 'utf8')) as InterfaceTexts;
@@ -29,14 +29,14 @@ function tableNamed(name: string): InterfaceTexts {
 export const en = tableNamed('en');
 
 /** Codes that have no table, and for which dropping parts of the code does not lead to the right table. */
-const sameTexts: ReadonlyMap<string, string> = new Map(
+export const sameTexts: ReadonlyMap<string, string> = new Map(
   Object.entries({ cn: 'zh', jp: 'ja', nb: 'no', nn: 'no', iw: 'he', 'zh-tw': 'zh-hant', 'zh-hk': 'zh-hant' }),
 );
 
 /** BCP 47 tags of codes that only the documentation format has. */
 const properTags: ReadonlyMap<string, string> = new Map(Object.entries({ cn: 'zh-CN', jp: 'ja' }));
 
-const rightToLeft = /^(ar|fa|he|iw|ps|ur|yi)(-|$)/i;
+export const rightToLeft = /^(ar|fa|he|iw|ps|ur|yi)(-|$)/i;
 
 /** Language of a code in `docs.json`. `fr-CA` has the texts of `fr`, an unknown language those of English. Undefined means English. */
 export function languageOf(code: string | undefined): Language {

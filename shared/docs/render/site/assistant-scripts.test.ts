@@ -33,12 +33,14 @@ describe('the reader of the stream', () => {
     delta('Héllo '),
     delta('wörld\n'),
     event({ type: 'source-url', sourceId: 's', url: '/guides/keys#a', title: 'Keys' }),
+    event({ type: 'data-suggestions', data: ['Why?', 7, 'x'.repeat(300)] }),
     event({ type: 'finish', threadId: 'th_1', messageMetadata: { threadId: 'th_1' } }),
     'data: [DONE]\n\n',
   ].join('');
   const whole = {
     text: 'Héllo wörld\n',
     sources: [{ title: 'Keys', url: '/guides/keys#a' }],
+    suggestions: ['Why?'],
     messageId: 'msg_1',
     threadId: 'th_1',
     isFinished: true,
@@ -84,7 +86,7 @@ describe('the reader of the stream', () => {
 
 describe('links of answers', () => {
   const target = (written: string, top = '../') =>
-    evaluated('linkTarget(written, top, "https://docs.acme.test")', { written, top }) as
+    evaluated('linkTarget(written, { top, siteUrl: "https://docs.acme.test", end: ".html" })', { written, top }) as
       | { href: string; isOwn: boolean }
       | undefined;
 
@@ -101,6 +103,23 @@ describe('links of answers', () => {
     expect(target(written)).toEqual({ href, isOwn: true });
   });
 
+  test.each([
+    ['/guides/keys#a', 'https://docs.acme.test/guides/keys#a'],
+    ['/guides/keys.md', 'https://docs.acme.test/guides/keys'],
+    ['/', 'https://docs.acme.test/'],
+    ['https://docs.acme.test/a', 'https://docs.acme.test/a'],
+  ])('%s leads to a page of the site from another one', (written, href) => {
+    const site = { top: 'https://docs.acme.test/', siteUrl: 'https://docs.acme.test', end: '' };
+    expect(evaluated('linkTarget(written, site)', { written, site })).toEqual({ href, isOwn: true });
+  });
+
+  test('to a mail address fill in nothing but that', () => {
+    expect(target('MAILTO:help@acme.test?cc=x@evil.test&body=y')).toEqual({
+      href: 'mailto:help@acme.test',
+      isOwn: false,
+    });
+  });
+
   test('of other sites keep their address', () => {
     expect(target('https://example.com/a?b#c')).toEqual({ href: 'https://example.com/a?b#c', isOwn: false });
     expect(target('https://docs.acme.test.evil.test/')).toMatchObject({ isOwn: false });
@@ -115,6 +134,9 @@ describe('links of answers', () => {
     'data:text/html,x',
     'vbscript:x',
     'file:///etc/passwd',
+    'mailto:help',
+    'mailto:a@b.test,c@d.test',
+    'mailto:a@b.test%0Abcc:x',
     'blob:x',
     '//evil.test/x',
     '\\\\evil.test',

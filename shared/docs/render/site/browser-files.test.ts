@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { notFoundScript, siteScripts, themePart, themeSheet } from './browser-files.ts';
+import { notFoundScript, siteScripts, themePart, themeSheet, widgetSource } from './browser-files.ts';
 
 const partsIn = (folder: string): string[] =>
   readdirSync(new URL(folder, import.meta.url)).map((name) => `${folder}${name}`);
@@ -30,6 +30,11 @@ test.each(partsIn('scripts/search/'))('%s is in the script of the search', (part
 test.each(partsIn('scripts/assistant/'))('%s is in a script of the assistant', (part) => {
   const name = part.endsWith('/selection.js') ? 'assistant-selection.js' : 'assistant.js';
   expect(siteScripts().get(name)).toContain(longestLine(part));
+});
+
+test.each(partsIn('scripts/widget/'))('%s is in the widget', (part) => {
+  const source = widgetSource({ names: [], tables: {}, same: {}, rightToLeft: /x/ }, '1.0.0');
+  expect(source).toContain(longestLine(part));
 });
 
 test('a script for readers has no comments except its purpose', () => {

@@ -141,9 +141,8 @@ const { ask, askQuery, askSelection, ...ofPanel } = en.scripts.assistant;
 const textsOfSite = { ...en.scripts, assistant: { ask, askQuery, askSelection } };
 const textsOfPanel = `window.binderyTexts.assistant = Object.assign(${scriptJson(ofPanel)}, window.binderyTexts.assistant);\n`;
 
-/** Parts of `_bindery/assistant.js`, in their order. */
-const assistantParts = [
-  'place',
+/** Parts of a conversation with the assistant, in their order. The part before them says where it takes place. */
+const talkParts = [
   'stream',
   'links',
   'markdown',
@@ -151,9 +150,17 @@ const assistantParts = [
   'drawing',
   'conversation',
   'request',
+  'chat',
   'turns',
-  'panel',
-].map((name) => `assistant/${name}`);
+  'talk',
+];
+
+/** The first of these parts have no state, so all conversations of a page share them. */
+const statelessParts = talkParts.indexOf('drawing');
+const ofAssistant = (name: string): string => `assistant/${name}`;
+
+/** Parts of `_bindery/assistant.js`, in their order. */
+const assistantParts = ['place', 'page-talk', ...talkParts, 'panel'].map(ofAssistant);
 
 const assistantIcons = [
   'sparkles',
@@ -168,7 +175,7 @@ const assistantIcons = [
 ];
 
 /** Style sheet of the assistant's panel. It is loaded with the panel. */
-export const assistantSheet = themePart(ownFile('assistant.css'));
+export const assistantSheet = themePart(ownFile('assistant.css') + ownFile('talk.css'));
 
 /** Parts of `_bindery/search.js`, in their order. */
 const searchParts = ['words', 'engine', 'marking', 'sources', 'dialog'].map((name) => `search/${name}`);
@@ -200,11 +207,60 @@ export function textsScript(texts: ScriptTexts): string {
 
 /** Joins parts into one function, whose scope they share with the icons that they use. A part with an early return must be a function. */
 export function joinedScript(purpose: string, parts: readonly string[], names: readonly string[]): string {
-  const icons = Object.fromEntries(names.map((name) => [name, writeContent([icon(name, '')]).html.text]));
   // The parts are not indented in the function: the spaces would take a hundredth of the script, even compressed.
-  const bodies = parts.map((name) => script(`${name}.js`));
-  return `// ${purpose}\n(function () {\nvar icons = ${scriptJson(icons)};\n${bodies.join('\n')}})();\n`;
+  return `// ${purpose}\n(function () {\nvar icons = ${scriptJson(iconsOf(names))};\n${joinedParts(parts)}})();\n`;
 }
+
+const iconsOf = (names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.map((name) => [name, writeContent([icon(name, '')]).html.text]));
+
+function joinedParts(parts: readonly string[]): string {
+  const bodies = parts
+    .flatMap((name) => (name === 'elements' ? ['make', name] : [name]))
+    .map((name) => script(`${name}.js`));
+  return bodies.join('\n');
+}
+
+/**
+ * `widget.js` before it is minified. Parts in `makeWidget` are in a scope of their own for each widget. `tables`: texts of each language, joined in the
+ * order of `names`.
+ */
+export function widgetSource(texts: WidgetTexts, version: string): string {
+  const { rightToLeft, ...values } = texts;
+  const shared = ['make', 'widget/shapes', 'clipboard', ...talkParts.slice(0, statelessParts).map(ofAssistant)];
+  const own = ['widget/place', ...talkParts.slice(statelessParts).map(ofAssistant), 'widget/state', 'widget/frame'];
+  const icons = iconsOf(assistantIcons.filter((name) => name !== 'quote'));
+  return `(function () {
+var icons = ${scriptJson(icons)};
+var widgetTexts = Object.assign(${scriptJson(values)}, { rightToLeft: ${rightToLeft} });
+var widgetStyles = ${scriptJson(compactCss(ownFile('widget.css') + ownFile('talk.css')))};
+var widgetVersion = ${scriptJson(version)};
+var drawn = shapesOf;
+${joinedParts([...shared, 'widget/options', 'widget/colors'])}
+function makeWidget(widgetOptions) {
+${joinedParts(own)}
+return { buildFrame: buildFrame, widgetHost: widgetHost, shownWidget: shownWidget, chatOfWidget: chatOfWidget };
+}
+${joinedParts(['widget/api'])}
+})();
+`;
+}
+
+export type WidgetTexts = {
+  names: readonly string[];
+  tables: Readonly<Record<string, string>>;
+  same: Readonly<Record<string, string>>;
+  rightToLeft: RegExp;
+};
+
+const compactCss = (css: string): string =>
+  css
+    .replaceAll(/\/\*[^*]*\*\//g, '')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ?([{};,]) ?/g, '$1')
+    .replaceAll(/: /g, ':')
+    .replaceAll(';}', '}')
+    .trim();
 
 /** A script without its comments, which are a tenth of its size. */
 function script(name: string): string {

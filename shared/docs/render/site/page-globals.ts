@@ -3,6 +3,7 @@
  * same types.
  */
 
+import type { BinderyWidget, Widget, WidgetChat, WidgetOptions } from './widget-types.ts';
 import type { PlaygroundForm, PlaygroundTexts } from './playground-form.ts';
 
 /**
@@ -158,6 +159,24 @@ export type AssistantRequest = {
 declare global {
   /** Icons that scripts insert into pages; they are defined before the parts of each script. */
   const icons: Record<string, string>;
+  /** Texts of the widget: the names of a table's texts, the tables joined by `|`, codes with the table of another one, and languages from right to left. */
+  const widgetTexts: {
+    names: readonly string[];
+    tables: Record<string, string>;
+    same: Record<string, string>;
+    rightToLeft: RegExp;
+  };
+  const widgetStyles: string;
+  const widgetVersion: string;
+  /** The options of the widget in whose scope a part is. */
+  const widgetOptions: WidgetOptions & { server: string; target?: Element };
+  /** The parts of one widget, in a scope of their own. */
+  function makeWidget(options: WidgetOptions): {
+    buildFrame(): void;
+    widgetHost: Element;
+    shownWidget: Widget;
+    chatOfWidget: WidgetChat;
+  };
   interface Window {
     binderyNavigation?: SidebarFile;
     binderyConfig?: SiteConfig;
@@ -175,6 +194,8 @@ declare global {
       config: Pick<SiteConfig, 'features' | 'serverUrl' | 'domain'>,
       copies: (entry: HTMLElement, textOf: () => string | Promise<string>) => void,
     ) => void;
+    /** Set by `widget.js`. */
+    BinderyWidget?: BinderyWidget;
     /** Set by `_bindery/assistant.js`. */
     binderyAssistant?: { open(asked: AssistantRequest): Promise<void> };
     binderyPlaygroundTexts?: PlaygroundTexts;

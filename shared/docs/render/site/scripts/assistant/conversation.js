@@ -1,12 +1,10 @@
 // The conversation, kept across the pages of a visit, and the reader's random id, which owns the thread.
 /** @typedef {keyof import('../../page-globals.ts').AssistantTexts} AssistantWord */
 /** @typedef {{ type: 'code' | 'textSelection', value: string, path: string }} AskedSelection */
-/** @typedef {{ question: string, selection?: AskedSelection, text: string, sources: AnswerSource[], messageId: string, rating?: 'up' | 'down', problem?: AssistantWord }} ConversationTurn */
+/** @typedef {{ question: string, selection?: AskedSelection, text: string, sources: AnswerSource[], suggestions?: string[], messageId: string, rating?: 'up' | 'down', problem?: AssistantWord }} ConversationTurn */
 /** @typedef {{ threadId: string, threadKey: string, turns: ConversationTurn[] }} Conversation */
 var mostTurns = 30;
 var mostKeptText = 300000;
-/** Name in the browser's storage. A host may have several sites, and another platform must not learn the key of a thread. */
-var conversationName = 'bindery-assistant:' + config.domain + '@' + config.serverUrl;
 
 /** @returns {Conversation} */
 function newConversation() {
@@ -21,6 +19,7 @@ function keptConversation() {
       (turn) =>
         typeof turn.question === 'string' &&
         typeof turn.text === 'string' &&
+        (turn.suggestions === undefined || Array.isArray(turn.suggestions)) &&
         turn.sources.every(
           /** @param {any} source */
           (source) => typeof source.url === 'string' && typeof source.title === 'string',

@@ -77,6 +77,11 @@ function drawnCode(block, room) {
   made.append(pre, button);
   return made;
 }
+/** Sets the direction of the first letter, also for the numbers and columns, which `auto` leaves where the page has them. @param {HTMLElement} made */
+function setDirection(made) {
+  var first = /\p{L}/u.exec(made.textContent);
+  if (first) made.dir = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(first[0]) ? 'rtl' : 'ltr';
+}
 /** @param {MarkdownNode} block @param {DrawingRoom} room */
 function drawnList(block, room) {
   var isOrdered = block.start !== undefined;
@@ -84,7 +89,6 @@ function drawnList(block, room) {
   if (isOrdered && block.start !== 1) list.setAttribute('start', String(block.start));
   for (var at = 0; at < block.items.length && room.left > 0; at++) {
     var item = make('li');
-    item.dir = 'auto';
     room.left--;
     var blocks = block.items[at];
     if (!block.isLoose && blocks[0] && blocks[0].kind === 'paragraph') {
@@ -94,6 +98,7 @@ function drawnList(block, room) {
     drawBlocks(item, blocks, room);
     list.append(item);
   }
+  setDirection(list);
   return list;
 }
 /** @param {MarkdownNode} block @param {DrawingRoom} room */
@@ -116,6 +121,7 @@ function drawnTable(block, room) {
     (at === 0 ? head : body).append(row);
   }
   table.append(head, body);
+  setDirection(table);
   frame.append(table);
   return frame;
 }
@@ -138,7 +144,7 @@ function drawInline(into, nodes, room) {
 }
 /** A link, or plain text if the address is not allowed. @param {string} to @returns {HTMLElement} */
 function answerLink(to) {
-  var target = linkTarget(to, root.dataset.root, config.siteUrl);
+  var target = answerTarget(to);
   if (!target) return make('span');
   var link = make('a');
   link.href = target.href;

@@ -1,15 +1,14 @@
-// Sends requests to the platform, authenticated only by the public key of the site.
+// Sends requests to the platform, authenticated only by the public key of the site, or the token of the reader.
 var mostStreamBytes = 2000000;
 /** The platform sends a keep-alive at least every fifteen seconds. */
 var silenceMs = 45000;
 var mostHistory = 20;
 
 /** @param {string} path @param {object} body @param {Conversation} conversation @param {AbortSignal} [signal] */
-function postToPlatform(path, body, conversation, signal) {
-  /** @type {Record<string, string>} */
-  var headers = { authorization: 'Bearer ' + config.assistantKey, 'content-type': 'application/json' };
+async function postToPlatform(path, body, conversation, signal) {
+  var headers = Object.assign({ 'content-type': 'application/json' }, await readerHeaders());
   if (conversation.threadId && conversation.threadKey) headers['x-thread-key'] = conversation.threadKey;
-  return fetch(config.serverUrl + '/discovery/' + path.replace('{domain}', config.domain), {
+  return await fetch(config.serverUrl + '/discovery/' + path.replace('{domain}', config.domain), {
     method: 'POST',
     headers: headers,
     body: JSON.stringify(body),
@@ -35,15 +34,15 @@ function questionBody(conversation, turn) {
       add('assistant', earlier.text);
     });
   add('user', turn.question);
-  var place = root.dataset;
-  return {
-    fp: readerId(),
-    messages: messages,
-    threadId: conversation.threadId || undefined,
-    currentPath: place.currentPath.slice(0, 200),
-    context: turn.selection ? [turn.selection] : undefined,
-    filter: place.language || place.version ? { language: place.language, version: place.version } : undefined,
-  };
+  return Object.assign(
+    {
+      fp: readerId(),
+      messages: messages,
+      threadId: conversation.threadId || undefined,
+      context: turn.selection ? [turn.selection] : undefined,
+    },
+    askedFrom(),
+  );
 }
 
 /**

@@ -1,15 +1,17 @@
 // Reads a streamed answer: events in pieces of any size, and their chunks. Chunks of unknown kinds are skipped.
 /** @typedef {{ title: string, url: string }} AnswerSource */
-/** @typedef {{ text: string, sources: AnswerSource[], messageId: string, threadId: string, isFinished: boolean, isBroken: boolean, isTooLong: boolean }} StreamedAnswer */
+/** @typedef {{ text: string, sources: AnswerSource[], suggestions: string[], messageId: string, threadId: string, isFinished: boolean, isBroken: boolean, isTooLong: boolean }} StreamedAnswer */
 var mostAnswerText = 60000;
 var mostEventText = 200000;
 var mostSources = 8;
+var mostSuggestions = 3;
 
 /** @returns {StreamedAnswer} */
 function newAnswer() {
   return {
     text: '',
     sources: [],
+    suggestions: [],
     messageId: '',
     threadId: '',
     isFinished: false,
@@ -75,6 +77,8 @@ function takeEvent(answer, data) {
   if (chunk.type === 'text-start' && answer.text !== '') addText(answer, '\n\n');
   if (chunk.type === 'text-delta' && typeof chunk.delta === 'string') addText(answer, chunk.delta);
   if (chunk.type === 'source-url') addSource(answer, chunk);
+  if (chunk.type === 'data-suggestions' && Array.isArray(chunk.data))
+    answer.suggestions = chunk.data.filter(isShort).slice(0, mostSuggestions);
   if (chunk.type === 'error' || chunk.type === 'abort') answer.isBroken = true;
   if (chunk.type === 'finish') answer.isFinished = true;
 }

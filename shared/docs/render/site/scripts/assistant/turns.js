@@ -20,7 +20,30 @@ function copyOfAnswer(text, button) {
   });
 }
 
-/** @param {ConversationTurn} turn @param {{ retry(): void, rate(rating: 'up' | 'down'): Promise<boolean> }} actions @returns {TurnView} */
+/** @param {readonly string[]} questions @param {(question: string) => void} ask */
+function questionButtons(questions, ask) {
+  var list = make('ul', 'assistant-suggestions');
+  questions.forEach(function (question) {
+    var button = make('button', '', question);
+    button.type = 'button';
+    button.dir = 'auto';
+    button.addEventListener('click', () => ask(question));
+    var item = make('li');
+    item.append(button);
+    list.append(item);
+  });
+  return list;
+}
+/** The path of a source as its reader knows it: `/guides/keys#rotate` → `guides › keys › rotate`. @param {string} url */
+function sourcePath(url) {
+  var names = url.replace(/^https?:\/\//i, '').split(/[/#]/);
+  return names
+    .map((name) => decodedName(name) || name)
+    .filter(Boolean)
+    .join(' › ');
+}
+
+/** @param {ConversationTurn} turn @param {{ ask(question: string): void, retry(): void, rate(rating: 'up' | 'down'): Promise<boolean> }} actions @returns {TurnView} */
 function turnView(turn, actions) {
   var element = make('div', 'assistant-turn');
   var asked = make('div', 'assistant-question');
@@ -46,8 +69,8 @@ function turnView(turn, actions) {
     var list = make('ul');
     turn.sources.forEach(function (source) {
       var link = answerLink(source.url);
-      link.textContent = source.title;
       link.dir = 'auto';
+      link.append(make('strong', '', source.title), make('small', '', sourcePath(source.url)));
       var item = make('li');
       item.append(link);
       list.append(item);
@@ -107,6 +130,8 @@ function turnView(turn, actions) {
       showSources();
       if (turn.problem) showProblem();
       if (turn.text !== '') showActions();
+      if (turn.suggestions && turn.suggestions.length > 0)
+        element.append(questionButtons(turn.suggestions, (question) => actions.ask(question)));
     },
   };
 }
