@@ -1,6 +1,7 @@
 import type { LanguageModelV4Usage } from '@ai-sdk/provider';
 import type { FastifyBaseLogger, FastifyReply } from 'fastify';
 import type { Turn } from '#shared/aggregates/thread/thread.ts';
+import type { AnswerPart } from '#shared/contracts/answer-part.ts';
 import type { MessageBody } from '#shared/interfaces/http/assistant.ts';
 import { spentTokensTrailer } from '#shared/interfaces/internal/assistant.ts';
 import type { Caller } from '#shared/interfaces/internal/caller.ts';
@@ -21,6 +22,7 @@ import { answerCut, answerEmpty, failureFacts, failureSentence, stopSentence } f
 import { clientStream } from './client-stream.ts';
 import { isExtractive } from './extractive-model.ts';
 import { findPassages, foundSource } from './find-passages.ts';
+import { AnswerStopped, keepAnswer } from './kept-answer.ts';
 import { linkFilter } from './link-filter.ts';
 import { modelSteps } from './model-steps.ts';
 import type { ModelTool } from './model-tool.ts';
@@ -36,7 +38,7 @@ import {
 import { isCourtesy } from './retrieval-query.ts';
 import type { Thread, Threads } from './threads.ts';
 
-type QuestionToAnswer = {
+export type QuestionToAnswer = {
   caller: Caller;
   body: MessageBody;
   thread: Thread;
@@ -45,6 +47,8 @@ type QuestionToAnswer = {
   /** The text of the question in the last turn. */
   question: string;
   wire: AnswerWire;
+  /** The chat of a reader who wants to be able to resume the answer, and the kind of client. */
+  resumable?: { chat: string; client: AnswerPart['client']; askedAtMs: number } | undefined;
 };
 
 /**
@@ -54,12 +58,29 @@ type QuestionToAnswer = {
 export async function answerQuestion(
   context: AssistantContext & { threads: Threads; log: FastifyBaseLogger },
   reply: FastifyReply,
-  { caller, body, thread, turns, question, wire }: QuestionToAnswer,
+  { caller, body, thread, turns, question, wire, resumable }: QuestionToAnswer,
 ): Promise<void> {
   const { model, log } = context;
   const prepared = await prepareAnswer(context, caller, body, turns);
   const ids = { messageId: `msg_${context.random(22)}`, threadId: thread.threadId };
-  const asked = await context.threads.ask(thread, { messageId: ids.messageId, question, turns }, caller);
+  const { organization, domain } = caller;
+  const keeping =
+    resumable &&
+    keepAnswer(
+      { ...context, ...context.keeping },
+      {
+        ...resumable,
+        key: { organization, domain, chat: resumable.chat, answerId: ids.messageId },
+        groups: trustedGroups(caller, body.filter?.groups),
+      },
+    );
+  const asked = await context.threads
+    .ask(thread, { messageId: ids.messageId, question, turns }, caller)
+    .catch(async (error: unknown) => {
+      await (await keeping)?.end();
+      throw error;
+    });
+  const kept = await keeping;
   reply.hijack();
   reply.raw.writeHead(200, {
     ...(reply.getHeaders() as Record<string, string>),
@@ -67,24 +88,39 @@ export async function answerQuestion(
     'x-thread-id': ids.threadId,
     ...(thread.newKey === undefined ? {} : { 'x-thread-key': thread.newKey }),
     'x-bindery-prompt-tokens': String(prepared.promptTokens),
+    ...(kept && { 'x-bindery-answer': ids.messageId }),
     trailer: spentTokensTrailer,
   });
   const client = clientStream(reply.raw, wire.keepAlive);
-  const signal = AbortSignal.any([client.gone, context.cutAnswers, AbortSignal.timeout(context.answerTimeoutMs)]);
+  if (kept !== undefined) {
+    if (client.gone.aborted) kept.readerLeft();
+    else client.gone.addEventListener('abort', () => kept.readerLeft(), { once: true });
+  }
+  const send = (events: string): Promise<void> | undefined => {
+    kept?.write(events, wire.eventCount() - sent);
+    sent = wire.eventCount();
+    return client.write(events);
+  };
+  let sent = 0;
+  const signal = AbortSignal.any([
+    kept?.ended ?? client.gone,
+    context.cutAnswers,
+    AbortSignal.timeout(context.answerTimeoutMs),
+  ]);
   const outcome = newOutcome();
   try {
-    await client.write(wire.start(ids));
-    await client.write(wire.found(prepared.query, prepared.found));
+    await send(wire.start(ids));
+    await send(wire.found(prepared.query, prepared.found));
     await traced(caller, outcome, async (span) => {
       for await (const chunk of prepared.chunks(signal, outcome)) {
         if (chunk.type === 'text-delta' && outcome.text === chunk.delta) span.event('first token');
-        const room = client.write(wire.chunk(chunk));
+        const room = send(wire.chunk(chunk));
         if (room !== undefined) await room;
       }
     });
   } catch (error) {
     log.error({ err: error, requestId: caller.requestId }, 'an answer failed while it was streamed');
-    await client.write(wire.chunk({ type: 'error', errorText: answerFailed }));
+    await send(wire.chunk({ type: 'error', errorText: answerFailed }));
   }
   try {
     // The answer is recorded before `finish` is sent, because a client that has read `finish` may continue the thread at once.
@@ -101,11 +137,12 @@ export async function answerQuestion(
     await context.threads.record(asked, answered, caller);
   } catch (error) {
     log.error({ err: error, requestId: caller.requestId }, 'an answer could not be recorded');
-    await client.write(wire.chunk({ type: 'error', errorText: notSaved }));
+    await send(wire.chunk({ type: 'error', errorText: notSaved }));
   }
-  await client.write(wire.finish(ids, outcome.finishReason, outcome.tokens));
+  await send(wire.finish(ids, outcome.finishReason, outcome.tokens));
   reply.raw.addTrailers({ [spentTokensTrailer]: String(outcome.spentTokens) });
   client.end();
+  await kept?.end();
 }
 
 const tracing = tracingOf('assistant');
@@ -241,7 +278,10 @@ async function* modelAnswer(
           break;
         }
         case 'abort':
-          yield { type: 'error', errorText: stopSentence(signal.reason) };
+          if (signal.reason instanceof AnswerStopped) {
+            outcome.finishReason = 'other';
+            yield chunk;
+          } else yield { type: 'error', errorText: stopSentence(signal.reason) };
           break;
         case 'failed':
           if (chunk.usage !== undefined) countStep(chunk.usage as LanguageModelV4Usage);

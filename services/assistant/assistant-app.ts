@@ -17,7 +17,7 @@ import { wordsWith } from '#shared/search/ranking/analyze-text.ts';
 import { languageNotice } from '#shared/search/ranking/question-language.ts';
 import { budgetedThreads } from './conversation-budget.ts';
 import { claimedTurns, lastQuestion } from './answer-prompt.ts';
-import { answerQuestion } from './answer-question.ts';
+import { answerQuestion, type QuestionToAnswer } from './answer-question.ts';
 import { type AnswerWire, dataStreamWire, uiMessageWire } from '#shared/interfaces/http/answer-wire.ts';
 import {
   type AssistantContext,
@@ -43,7 +43,11 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
   });
   const stored = threads(log, context.clock, context.random);
 
-  answerCall(app, assistant.message, (request) => answer(request, uiMessageWire(request.headers['x-bindery-client'])));
+  answerCall(app, assistant.message, (request) => {
+    const { 'x-bindery-client': client, 'x-bindery-chat': chat } = request.headers;
+    const wire = uiMessageWire(client, { isNumbered: chat !== undefined });
+    return answer(request, wire, chat === undefined ? undefined : { chat, client, askedAtMs: performance.now() });
+  });
   answerCall(app, assistant.messageV1, (request) =>
     answer(request, dataStreamWire({ sources: request.headers['x-bindery-sources'] === 'lines' })),
   );
@@ -52,6 +56,7 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
   async function answer(
     request: CallRequest<typeof assistant.message> | CallRequest<typeof assistant.messageV1>,
     wire: AnswerWire,
+    resumable?: QuestionToAnswer['resumable'],
   ): Promise<FastifyReply> {
     const { caller, body, reply, log } = request;
     const question = lastQuestion(body);
@@ -62,7 +67,11 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
       thread.stored === undefined
         ? claimedTurns(body.messages)
         : withTurn(await stored.turns(thread), { role: 'user', text: question });
-    await answerQuestion({ ...context, threads: stored, log }, reply, { caller, body, thread, turns, question, wire });
+    const toAnswer = { caller, body, thread, turns, question, wire, resumable };
+    const answering = answerQuestion({ ...context, threads: stored, log }, reply, toAnswer);
+    // An answer may outlast its connection, so the server's end does not wait for it.
+    context.keeping.inFlight.add(answering);
+    await answering.finally(() => context.keeping.inFlight.delete(answering));
     return reply;
   }
 

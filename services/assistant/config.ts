@@ -21,6 +21,11 @@ export const assistantSettings = {
     wholeNumber(1, 1_000_000).default(500),
     'storage for the conversations of one organization, in megabytes; above it, its oldest days are purged',
   ),
+  resumableMegabytes: setting(
+    'BINDERY_RESUMABLE_MEGABYTES',
+    wholeNumber(0, 100_000).default(16),
+    'memory for the answers of one organization that its readers can resume, of ten minutes, in megabytes for each assistant; above it, answers are given but cannot be resumed',
+  ),
   answerTimeoutSeconds: setting(
     'BINDERY_ANSWER_TIMEOUT_SECONDS',
     wholeNumber(5, 600).default(120),

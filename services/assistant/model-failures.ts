@@ -1,6 +1,7 @@
 import { APICallError } from '@ai-sdk/provider';
 import { answerFailed } from '#shared/interfaces/http/answer-wire.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
+import { AnswerUnread } from './kept-answer.ts';
 import { ModelFailedRepeatedly } from './open-model-stream.ts';
 
 /** The sentence for a stream that ended before the model finished. */
@@ -10,13 +11,16 @@ export const answerCut = 'The answer was cut off before its end. Ask again.';
 export const answerEmpty = 'The language model gave no answer. Ask again, or in other words.';
 
 const tooSlow = 'The answer took too long and was cut. Ask again, or ask about less at once.';
+const unread = 'The answer was ended, because nobody was reading it. Ask again.';
 const tooBusy = 'The language model has too many questions at the moment. Ask again in a minute.';
 const refused =
   'The language model refused the request, so the assistant may be set up wrong. Tell the people who run this site.';
 
 /** The sentence that tells the reader why an answer was stopped. */
-export const stopSentence = (reason: unknown): string =>
-  reason instanceof Error && reason.name === 'TimeoutError' ? tooSlow : answerFailed;
+export function stopSentence(reason: unknown): string {
+  if (reason instanceof AnswerUnread) return unread;
+  return reason instanceof Error && reason.name === 'TimeoutError' ? tooSlow : answerFailed;
+}
 
 /** The sentence that tells the reader how the model failed. Pure. */
 export function failureSentence(error: unknown): string {

@@ -4,6 +4,8 @@ import { contentsKey } from '#shared/interfaces/read-models.ts';
 import type { EmbedQuestion } from '#shared/embedding/embed-question.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import type { BusOf } from '#shared/messaging/bus.ts';
+import type { AnswerSignals } from './answer-signals.ts';
+import type { ResumableBudget } from './resumable-budget.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { ownAttributes, tracingOf } from '#shared/runtime/tracing.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
@@ -24,8 +26,19 @@ export type AssistantContext = {
   /** Storage budget for the conversations of one organization, in bytes. */
   budgetBytes: number;
   answerTimeoutMs: number;
+  keeping: KeepingAnswers;
   /** Aborts at shutdown, after the grace period for answers. */
   cutAnswers: AbortSignal;
+};
+
+/** Dependencies and settings of answers that can be resumed. */
+type KeepingAnswers = {
+  signals: AnswerSignals;
+  budget: ResumableBudget;
+  /** Time that an answer goes on without a reader. */
+  unreadMs: number;
+  /** The answers of this process that have not ended. */
+  inFlight: Set<Promise<void>>;
 };
 
 /** The content version of the caller's domain that is searched; undefined until one has been indexed. */

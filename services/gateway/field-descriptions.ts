@@ -591,7 +591,11 @@ export const fieldDescriptions: Readonly<Record<string, string>> = {
   'messages.metadata': 'Metadata of the message, as the AI SDK has it.',
   'parts.type': 'Kind of the part: `text`, `file`, `reasoning`, `source-url` and others.',
   'X-Stream-Sources': '`always` sends sources as parts, `never` only as an annotation.',
-  'resumeAnswer.chatId': 'Id of the chat in the AI SDK.',
+  chatId: 'Id of the chat in the AI SDK, or the header `X-Chat-Id` of the answer.',
+  'X-Resumable': '`true`: the answer goes on when its connection is lost, and can be resumed.',
+  'X-Reader-Fingerprint': 'The `fp` of the question. Needed for a chat whose id is no random one, such as `support`.',
+  'Last-Event-ID':
+    'Number of the last event that the client has. The events after it follow; `0` asks for all, also if a reader has the answer to its end.',
   'Search.query': 'Words or a question.',
   'Search.pageSize': 'Maximum number of passages. By default 10. Several may be of one page.',
   'Search.scoreThreshold': 'Passages with a lower score are left out.',

@@ -141,12 +141,13 @@ export type RouteRequest<D extends RouteDeclaration> = {
   origin: D['key'] extends 'none' ? undefined : RequestOrigin;
   /** Counts the request against the limits of the route; throws `rate_limited`. */
   count: () => Promise<void>;
-  /** Calls another service about a domain. The call is aborted if the client disconnects. */
+  /** Calls another service about a domain. The call is aborted if the client disconnects, unless it `goesOn`. */
   ask: <C extends InternalCall>(
     call: C,
     domain: DomainEntry,
     parts: CallParts<C>,
     trustedGroups?: Caller['trustedGroups'],
+    options?: { goesOn?: boolean },
   ) => Promise<ServiceAnswer<C>>;
   /** Calls another service for a caller that is no principal, such as a host of sites for the organization of a site. */
   askAs: <C extends InternalCall>(caller: CallerOf<C>, call: C, parts: CallParts<C>) => Promise<ServiceAnswer<C>>;
@@ -194,7 +195,9 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
       if (isCutOff || bodyRefusals.has(toApiError(error).code)) await uncounted.get(request)?.();
       throw error;
     });
-    if (crossOrigin) scope.options(path, { config }, answerPreflight);
+    // Routes of one path have one preflight.
+    if (crossOrigin && !scope.hasRoute({ method: 'OPTIONS', url: path }))
+      scope.options(path, { config }, answerPreflight);
     scope.route({
       method: answersHead ? [method, 'HEAD'] : method,
       url: path,
@@ -342,6 +345,7 @@ function readRequest(
       domain: DomainEntry,
       parts: CallParts<C>,
       trustedGroups: Caller['trustedGroups'] = [],
+      { goesOn = false } = {},
     ) => {
       if (principal === undefined || known === undefined)
         throw new Error(`${declaration.path} calls ${call.service} without an authenticated caller`);
@@ -355,7 +359,7 @@ function readRequest(
         address: readerAddress(request, principal.key),
         addressHash: addressHashOf(context.config.hashKey, principal.organization, origin.address),
       };
-      const ended = [disconnectSignal(reply.raw), known.keyEnded()];
+      const ended = [...(goesOn ? [] : [disconnectSignal(reply.raw)]), known.keyEnded()];
       const asked = (cut: readonly AbortSignal[]) =>
         callService(
           call,

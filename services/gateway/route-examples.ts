@@ -152,6 +152,8 @@ const question = 'How do I install it?';
 const threadId = 'th_6Jk2Lm9Np4Qr7St1Uv5Wx8';
 const onThread = { domain: 'docs', threadId };
 const messageId = 'msg_2Bc5De8Fg1Hj4Kl7';
+/** Id of a chat, as the AI SDK makes it. */
+const chatId = 'c0HvPb3sQkX7dZ2m';
 const threadHeaders = { 'X-Thread-Id': threadId, 'X-Thread-Key': '9Hg4Kf7Ds2Ap6Lo1Wq8Er5' };
 const onDomain = { params: { domain: 'docs' } };
 
@@ -649,7 +651,7 @@ const examples: Readonly<Record<string, RouteExample>> = {
       messages: [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: question }] }],
       currentPath: '/quickstart',
     },
-    answerHeaders: { ...threadHeaders, 'X-Vercel-AI-UI-Message-Stream': 'v1' },
+    answerHeaders: { ...threadHeaders, 'X-Vercel-AI-UI-Message-Stream': 'v1', 'X-Chat-Id': chatId },
     streams: {
       'text/event-stream': [
         event({ type: 'start', messageId, messageMetadata: { threadId } }),
@@ -798,7 +800,15 @@ const examples: Readonly<Record<string, RouteExample>> = {
       days: [{ day: '2026-03-01', questions: 41, answered: 36, unanswered: 4 }],
     },
   },
-  resumeAnswer: { params: { domain: 'docs', chatId: 'chat-1' } },
+  resumeAnswer: {
+    params: { domain: 'docs', chatId },
+    headers: { 'Last-Event-ID': '2' },
+    answerHeaders: { 'X-Thread-Id': threadId, 'X-Vercel-AI-UI-Message-Stream': 'v1' },
+    streams: {
+      'text/event-stream': `id: 3\n${event({ type: 'text-delta', id: 't1', delta: 'Run `npm install`.' })}`,
+    },
+  },
+  stopAnswer: { params: { domain: 'docs', chatId } },
 
   welcome: {
     answer: {

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { answerPartSchema } from './answer-part.ts';
 import { accessRecordSchema, factSchema } from './export-facts.ts';
 import { bundleTaskSchema, presenceReportSchema, renderTaskSchema, withdrawalSchema } from './export-tasks.ts';
 import { type GoldenMembers, goldenContract, membersOf } from './golden.contract.ts';
@@ -27,6 +28,7 @@ const kinds: Record<string, GoldenMembers> = {
   'presence-report': { 'presence.v1': presenceReportSchema },
   'task-withdrawal': { 'withdrawal.v1': withdrawalSchema },
   'site-views': { 'SitesViewed.v1': siteViewsRecordSchema, 'SiteDayCounted.v1': siteDayRecordSchema },
+  'answer-part': { 'AnswerPart.v1': answerPartSchema },
   'access-record': { 'LinkSigned.v1': accessRecordSchema },
 };
 

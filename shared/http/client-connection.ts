@@ -31,6 +31,7 @@ export function detachedBody(body: Readable, check: (chunk: Buffer) => void = ()
 /** Aborts when the connection ends before the response is complete. */
 export function disconnectSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
+  if (response.destroyed) controller.abort(new Error('The client disconnected.'));
   response.once('close', () => {
     if (!response.writableFinished) controller.abort(new Error('The client disconnected.'));
   });

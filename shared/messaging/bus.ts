@@ -23,6 +23,7 @@ import { Unavailable } from '#shared/runtime/failures.ts';
 import type { Clock } from '#shared/runtime/time-and-ids.ts';
 import type { DeadLetterLog } from '#shared/messaging/queue/dead-letters.ts';
 import type { DurableReader } from '#shared/messaging/queue/durable-reader.ts';
+import type { AnswerReading, AnswerWriting } from './answer-parts.ts';
 import type { EventLog, FactLog } from '#shared/messaging/log/event-log.ts';
 import type { Leases } from './leases.ts';
 import type { BucketMark, DocumentStore, ReadModels } from './read-models.ts';
@@ -37,6 +38,9 @@ export type BusParts = {
   directory: EventLog<DirectoryCommit>;
   sites: EventLog<SiteCommit>;
   threads: EventLog<ThreadCommit>;
+  /** Answers that can be resumed: the assistant writes them, and the gateway reads them. */
+  writtenAnswers: AnswerWriting;
+  resumedAnswers: AnswerReading;
   facts: FactLog;
   access: { record(record: AccessRecord): Promise<void> };
   /** Page views and searches of sites, as hosts count them. */
@@ -138,11 +142,11 @@ export const busPartsOf = {
       'keyUses',
       'views',
     ] as const),
-    ...(['readModels', 'liveUpdates', 'presence'] as const),
+    ...(['readModels', 'liveUpdates', 'presence', 'resumedAnswers'] as const),
   ],
   publisher: ['content'],
   indexer: ['content', 'contentReader', 'deadLetters', 'deadLetterLog', 'leases'],
-  assistant: ['threads', 'conversationSizes', 'readModels'],
+  assistant: ['threads', 'conversationSizes', 'readModels', 'writtenAnswers'],
   orchestrator: [
     ...(['exports', 'exportReader', 'factReader', 'tasks', 'activeJobs', 'activeJobsMark'] as const),
     ...(['presence', 'withdrawals', 'leases', 'deadLetters', 'deadLetterLog'] as const),

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import pino, { type Logger } from 'pino';
+import { answerSignals } from '#services/assistant/answer-signals.ts';
 import { assistantApp } from '#services/assistant/assistant-app.ts';
 import { extractiveModel } from '#services/assistant/extractive-model.ts';
+import { resumableBudget } from '#services/assistant/resumable-budget.ts';
 import { serviceMetrics } from '#shared/runtime/metrics.ts';
 import { type Caller, callerHeader, callerText } from '#shared/interfaces/internal/caller.ts';
 import { serviceTokenHeader } from '#shared/interfaces/internal/internal-server.ts';
@@ -72,6 +74,9 @@ type HarnessOptions = {
   logger?: Logger;
   answerTimeoutMs?: number;
   budgetBytes?: number;
+  /** Storage for answers that can be resumed, and the time that they go on without a reader. */
+  resumableBytes?: number;
+  unreadMs?: number;
   morePages?: SearchPage[];
   replacedPages?: SearchPage[];
 };
@@ -92,6 +97,8 @@ export async function startAssistantHarness(
     logger = pino({ level: 'silent' }),
     answerTimeoutMs = 60_000,
     budgetBytes = 1_000_000,
+    resumableBytes = 1_000_000,
+    unreadMs = 60_000,
     morePages = [],
     replacedPages,
   }: HarnessOptions = {},
@@ -116,6 +123,12 @@ export async function startAssistantHarness(
       searched: contentVersion,
     },
   });
+  const keeping = {
+    signals: answerSignals(bus),
+    budget: resumableBudget(resumableBytes),
+    unreadMs,
+    inFlight: new Set<Promise<void>>(),
+  };
   const app = assistantApp(
     {
       bus,
@@ -127,6 +140,7 @@ export async function startAssistantHarness(
       hashKey: 'a hash key for tests',
       budgetBytes,
       answerTimeoutMs,
+      keeping,
       cutAnswers: new AbortController().signal,
     },
     {

@@ -21,6 +21,7 @@ import {
   subjectMatches,
   viewsSubject,
 } from '#shared/messaging/subjects/subject-names.ts';
+import { type MemoryAnswers, memoryAnswers } from './memory-answers.ts';
 import { type MemoryDocuments, memoryDocuments } from './memory-documents.ts';
 import { type MemoryLog, memoryLog, type MemoryReader, memoryReader } from './memory-log.ts';
 
@@ -43,6 +44,8 @@ export type MemoryBus = BusParts &
     /** Resolves when the projector's readers have nothing left to read. */
     projected(): Promise<void>;
     memoryReaders: ReturnType<typeof memoryReaders>;
+    /** Answers that can be resumed: what the assistant writes and the gateway reads. */
+    memoryAnswers: MemoryAnswers;
   };
 
 /** The whole bus in one process, for tests of the decisions and answers of services. The real adapter has separate contract tests. */
@@ -64,6 +67,7 @@ export function memoryBus(): MemoryBus {
     tasks: [],
   };
   const readers = memoryReaders();
+  const answers = memoryAnswers(gate);
   feed(exports, readers.orchestratorExports, readers.projectorExports, readers.deployerExports);
   feed(content, readers.projectorContent, readers.indexerContent, readers.deployerContent);
   feed(sites, readers.projectorSites, readers.deployerSites);
@@ -98,6 +102,9 @@ export function memoryBus(): MemoryBus {
     depths: [],
     held: new Map(),
     memoryReaders: readers,
+    memoryAnswers: answers,
+    writtenAnswers: answers,
+    resumedAnswers: answers,
     projected: async () => {
       await Promise.all([
         readers.projectorExports.idle(),

@@ -17,6 +17,7 @@ export function busPage(): string {
   const streams = streamRows.map((row) => {
     const counters = row.counters.length === 0 ? '' : `; ${users(row.counters)} counts its messages`;
     const readers = [
+      ...(row.followers ?? []),
       ...row.last,
       ...row.history,
       ...(row.auditors ?? []),
@@ -25,7 +26,7 @@ export function busPage(): string {
     return [
       code(row.name),
       codes(row.subjects),
-      users(row.writers),
+      row.subjectsOf === undefined ? users(row.writers) : writersOf({ ...row, keysOf: row.subjectsOf }),
       users(readers) + counters,
       users(row.purgers),
       plain(row.kept),
@@ -60,7 +61,7 @@ export function busPage(): string {
   );
 }
 
-const writersOf = ({ writers, keysOf = {} }: BucketRow): string =>
+const writersOf = ({ writers, keysOf = {} }: Pick<BucketRow, 'writers' | 'keysOf'>): string =>
   writers.length === 0
     ? 'nobody'
     : writers.map((user) => (keysOf[user] === undefined ? user : `${user} (${codes(keysOf[user])})`)).join(', ');

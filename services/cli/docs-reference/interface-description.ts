@@ -41,6 +41,7 @@ export const ownTitles: Readonly<Record<string, string>> = {
   answerQuestion: 'Ask a question',
   answerQuestionV1: 'Ask a question with AI SDK 4',
   resumeAnswer: 'Resume an answer',
+  stopAnswer: 'Stop an answer',
   searchPassages: 'Search',
   readPage: 'Read a page',
   rateAnswer: 'Rate an answer',

@@ -9,6 +9,7 @@ const preflightSeconds = 86_400;
 export const exposedHeaders = [
   'x-thread-id',
   'x-thread-key',
+  'x-chat-id',
   'x-vercel-ai-ui-message-stream',
   'x-vercel-ai-data-stream',
   searchNoticeHeader,
@@ -43,7 +44,7 @@ export async function answerPreflight(request: FastifyRequest, reply: FastifyRep
     .code(204)
     .headers({
       'access-control-allow-origin': '*',
-      'access-control-allow-methods': 'GET, POST, OPTIONS',
+      'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
       // The requested headers are reflected, because some clients set others, and `*` does not cover `authorization`.
       'access-control-allow-headers': wanted ?? 'authorization, content-type',
       'access-control-max-age': String(preflightSeconds),

@@ -13,6 +13,7 @@ import { trustedGroupsOf } from '../auth/user-token.ts';
 import type { Principal } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
 import { publicRoute, type RouteDeclaration, type RouteRequest } from '../public-route.ts';
+import { askedChat, markWhenRead, resumeRoutes } from './resume-routes.ts';
 import { endedAnswer } from './ended-answer.ts';
 import { tokenBudget } from './token-budget.ts';
 import { changes, perAddressPerDay, perHour } from '../rate-limits.ts';
@@ -26,9 +27,10 @@ type AssistantCall = Exclude<
   typeof assistant.readThread | typeof assistant.eraseThread
 >;
 
-/** The headers of a reader that the assistant gets. */
-const readerHeaders = (call: AssistantCall) =>
+/** The headers of a reader that the assistant gets. Hosts of sites do not resume answers. */
+const readerHeaders = (call: AssistantCall, key: 'assistant' | 'site') =>
   z.object({
+    ...(call === assistant.message && key === 'assistant' ? { 'X-Resumable': z.string().optional() } : {}),
     'X-User-Token': z.string().optional(),
     'X-Thread-Key': z.string().optional(),
     'X-Reader-Address': z.string().optional(),
@@ -41,10 +43,10 @@ type RouteAnswer = {
 };
 
 /** The parts of the declaration that the two routes of an assistant call share. */
-const askingOf = (call: AssistantCall, { stream, answerHeaders }: RouteAnswer) =>
+const askingOf = (call: AssistantCall, key: 'assistant' | 'site', { stream, answerHeaders }: RouteAnswer) =>
   ({
     method: 'POST',
-    headers: readerHeaders(call),
+    headers: readerHeaders(call, key),
     body: { passedOn: call.body },
     limits: [
       perHour('assistant', 'assistantPerHour'),
@@ -66,7 +68,7 @@ const siteRoute = (
   publicRoute(
     {
       ...{ id, path, summary, params },
-      ...askingOf(call, answer),
+      ...askingOf(call, 'assistant', answer),
       key: 'assistant',
       // An answer only adds to counts, so reading rights are enough.
       scope: 'read',
@@ -87,7 +89,7 @@ const hostRoute = (
   publicRoute(
     {
       ...{ id, path, summary, params: siteParams },
-      ...askingOf(call, answer),
+      ...askingOf(call, 'site', answer),
       key: 'site',
       forReaders: true,
       errors: call.errors,
@@ -102,6 +104,10 @@ type ReaderRequest = Pick<RouteRequest<RouteDeclaration>, 'ask' | 'request' | 'r
   headers: z.output<ReturnType<typeof readerHeaders>>;
 };
 
+/** True if the header `X-Resumable` asks for an answer that can be resumed. */
+const wantsToResume = (header: unknown): boolean =>
+  typeof header === 'string' && !['', '0', 'false', 'never', 'no'].includes(header.trim().toLowerCase());
+
 async function answerReader(
   context: GatewayContext,
   call: AssistantCall,
@@ -111,10 +117,13 @@ async function answerReader(
   if (call === assistant.search) checkExplaining(parsed, principal.key.kind);
   const sources: 'lines' | 'tool' = readsSources(parsed, request.headers) ? 'lines' : 'tool';
   const client = clientKind(parsed, request.headers);
+  const asksToResume = call === assistant.message && wantsToResume(headers['X-Resumable']);
+  const resumable = asksToResume ? askedChat(context, domain, principal, parsed) : undefined;
   const parts = {
     body,
     headers: {
       'x-bindery-client': client,
+      'x-bindery-chat': resumable?.key.chat,
       'x-bindery-sources': sources,
       'x-thread-key': headers['X-Thread-Key'],
     },
@@ -122,17 +131,41 @@ async function answerReader(
   const trustedGroups = await trustedGroupsOf(domain, principal, headers['X-User-Token'], context.clock.now());
   const budget = call.answer === 'stream' ? tokenBudget(context, reply, principal) : undefined;
   await budget?.check();
-  const answer = await ask(call, domain, parts, trustedGroups);
+  const answer = await ask(call, domain, parts, trustedGroups, { goesOn: resumable !== undefined });
   budget?.takeWhenEnded(answer);
-  const { 'x-bindery-prompt-tokens': _, ...answerHeaders }: Record<string, string | undefined> = answer.headers;
+  const {
+    'x-bindery-prompt-tokens': _,
+    'x-bindery-answer': answerId,
+    ...answerHeaders
+  }: Record<string, string | undefined> = answer.headers;
+  const kept = resumable && answerId !== undefined ? { chat: resumable.key.chat, answerId } : undefined;
+  const resumed = context.bus.resumedAnswers;
+  const onLeft = () => kept && resumed.signal(kept.chat, { kind: 'left', answerId: kept.answerId });
+  if (kept !== undefined) markWhenRead(context, reply, kept.answerId);
   const wire = call === assistant.messageV1 ? dataStreamWire({ sources: false }) : uiMessageWire(client);
   const ended = (stream: Readable): Readable =>
-    endedAnswer(stream, wire, answerHeaders['x-thread-id'] ?? '', (error) =>
-      request.log.warn({ err: error }, 'the assistant broke off an answer'),
+    endedAnswer(
+      stream,
+      wire,
+      answerHeaders['x-thread-id'] ?? '',
+      (error) => request.log.warn({ err: error }, 'the assistant broke off an answer'),
+      kept && { onLeft },
     );
+  // The reader of a call that goes on may have left before the answer began.
+  if (resumable !== undefined && reply.raw.destroyed) {
+    if (kept === undefined) answer.body.destroy();
+    else answer.body.resume();
+    answer.body.on('error', () => {});
+    onLeft();
+    return reply.hijack();
+  }
   return reply
     .code(answer.status)
-    .headers({ 'content-type': 'application/json; charset=utf-8', ...answerHeaders })
+    .headers({
+      'content-type': 'application/json; charset=utf-8',
+      ...answerHeaders,
+      ...(kept && { 'x-chat-id': resumable?.chatId }),
+    })
     .send(call.answer === 'stream' ? ended(answer.body) : answer.body);
 }
 
@@ -146,6 +179,15 @@ const messageAnswer: RouteAnswer = {
     type: 'text/event-stream',
     description: 'The chunks of the answer. The last one, `finish`, has the `threadId`.',
   },
+  answerHeaders: {
+    ...threadHeaders,
+    'X-Vercel-AI-UI-Message-Stream': 'Version of the stream: `v1`.',
+    'X-Chat-Id': 'Id by which the answer can be resumed and stopped, if it can.',
+  },
+};
+/** Hosts of sites do not resume answers. */
+const siteMessageAnswer: RouteAnswer = {
+  ...messageAnswer,
   answerHeaders: { ...threadHeaders, 'X-Vercel-AI-UI-Message-Stream': 'Version of the stream: `v1`.' },
 };
 const searchAnswer: RouteAnswer = {
@@ -187,7 +229,7 @@ export const discoveryRoutes = [
     '/v1/sites/readers/:org/:domain/message',
     'Answers a question of a reader of a site, for its host. The site has to be open, and to pass questions on.',
     assistant.message,
-    messageAnswer,
+    siteMessageAnswer,
   ),
   hostRoute(
     'searchSite',
@@ -241,19 +283,7 @@ export const discoveryRoutes = [
       answer.body.resume();
     },
   ),
-  publicRoute(
-    {
-      id: 'resumeAnswer',
-      method: 'GET',
-      path: '/discovery/v2/assistant/:domain/message/:chatId/stream',
-      summary: 'Tells clients with 204 that no answer can be resumed: an answer ends with its connection.',
-      key: 'assistant',
-      params: params.extend({ chatId: z.string() }),
-      crossOrigin: true,
-      status: 204,
-    },
-    async () => {},
-  ),
+  ...resumeRoutes,
 ];
 
 function parseJson(body: Buffer): unknown {

@@ -85,7 +85,7 @@ test('keys that some version rejects are left out', () => {
 });
 
 test('unknown kinds, and the ends of the message, are not passed on', () => {
-  for (const type of ['start', 'finish', 'abort', 'tool-approval-request', 'reset', 'constructor']) {
+  for (const type of ['start', 'finish', 'tool-approval-request', 'reset', 'constructor']) {
     expect(acceptedChunks({ type })).toEqual([]);
   }
 });
@@ -96,4 +96,15 @@ test("a tool's wrong input becomes an input and an error, without the raw error"
     { type: 'tool-input-available', toolCallId: 'c', toolName: 't', input: {} },
     { type: 'tool-output-error', toolCallId: 'c', errorText: 'The input of the tool was wrong.' },
   ]);
+});
+
+test('events have numbers if they can be resumed, and then they are counted', () => {
+  const ids = { messageId: 'msg_1', threadId: 'th_1' };
+  const wire = uiMessageWire('ui', { isNumbered: true });
+  const text = wire.start(ids) + wire.chunk({ type: 'abort' }) + wire.finish(ids, 'other', { input: 0, output: 0 });
+  expect([text.match(/^id: \d$/gm), wire.eventCount()]).toEqual([['id: 1', 'id: 2', 'id: 3', 'id: 4'], 4]);
+  expect(text).toContain('id: 2\ndata: {"type":"abort"}\n\n');
+  const plain = uiMessageWire('ui');
+  expect([plain.start(ids).startsWith('data: '), plain.eventCount()]).toEqual([true, 0]);
+  expect(dataStreamWire({ sources: false }).eventCount()).toBe(0);
 });

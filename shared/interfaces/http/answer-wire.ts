@@ -21,6 +21,8 @@ export type AnswerWire = {
   finish(ids: Pick<AnswerIds, 'threadId'>, reason: FinishReason, tokens: TokenCounts): string;
   /** Ends an event that was cut off, and has no effect after a whole one. */
   separator: string;
+  /** Number of events written so far, in a stream whose events have numbers; else 0. */
+  eventCount(): number;
   /** A text that all clients ignore. It keeps proxies from closing the connection. */
   keepAlive: string;
 };
@@ -36,9 +38,15 @@ export const brokenOff = (wire: AnswerWire, threadId: string): string =>
 
 /**
  * The UI message stream of AI SDK 5 and later. `ui`: only keys that all its versions accept, so `finish` has no additional keys. `plain`:
- * for clients that read lines, `finish` has `threadId` as the specification says.
+ * for clients that read lines, `finish` has `threadId` as the specification says. `isNumbered`: each event has its number as `id`, from 1, so that a
+ * client can say which it has.
  */
-export function uiMessageWire(client: 'ui' | 'plain'): AnswerWire {
+export function uiMessageWire(client: 'ui' | 'plain', { isNumbered = false } = {}): AnswerWire {
+  let count = 0;
+  const event = isNumbered
+    ? (value: unknown): string => `id: ${(count += 1)}\n${plainEvent(value)}`
+    : (value: unknown): string => plainEvent(value);
+  const done = (): string => (isNumbered ? `id: ${(count += 1)}\n` : '') + 'data: [DONE]\n\n';
   return {
     headers: {
       'content-type': 'text/event-stream',
@@ -49,20 +57,21 @@ export function uiMessageWire(client: 'ui' | 'plain'): AnswerWire {
     start: ({ messageId, threadId }) => event({ type: 'start', messageId, messageMetadata: { threadId } }),
     found: () => '',
     chunk: (chunk) => acceptedChunks(chunk).map(event).join(''),
+    eventCount: () => count,
     finish: ({ threadId }, finishReason) => {
       const messageMetadata = { threadId, finishReason };
       const finish =
         client === 'ui'
           ? { type: 'finish', messageMetadata }
           : { type: 'finish', threadId, finishReason, messageMetadata };
-      return `${event(finish)}data: [DONE]\n\n`;
+      return event(finish) + done();
     },
     separator: '\n\n',
     keepAlive: ': ping\n\n',
   };
 }
 
-const event = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
+const plainEvent = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 
 /** A chunk of the UI message stream. */
 export type UiChunk = { type: string; [key: string]: unknown };
@@ -86,6 +95,7 @@ const acceptedKeys: Readonly<Record<string, readonly string[]>> = {
   'tool-output-available': ['toolCallId', 'output', 'providerExecuted', 'dynamic'],
   'tool-output-error': ['toolCallId', 'errorText', 'providerExecuted', 'dynamic'],
   error: ['errorText'],
+  abort: [],
 };
 
 /**
@@ -193,6 +203,7 @@ export function dataStreamWire({ sources }: { sources: boolean }): AnswerWire {
         })
       );
     },
+    eventCount: () => 0,
     separator: '\n',
     keepAlive: '\n',
   };

@@ -23,6 +23,11 @@ const readerHeaders = z.object({
   'x-bindery-client': z.enum(['ui', 'plain']).default('plain'),
   /** The form of sources for a client of AI SDK 4: as separate lines, which early versions refuse, or only as the result of a tool. */
   'x-bindery-sources': z.enum(['lines', 'tool']).default('tool'),
+  /** Keyed hash of the chat, if the reader wants to be able to resume the answer. An older assistant ignores it. */
+  'x-bindery-chat': z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .optional(),
   /** Proves, with the thread's id, that a thread belongs to the reader. */
   'x-thread-key': z.string().optional(),
 });
@@ -36,6 +41,8 @@ const streamHeaders = z.object({
   'x-thread-key': text,
   'x-vercel-ai-ui-message-stream': text,
   'x-vercel-ai-data-stream': text,
+  /** Id of an answer that can be resumed, for the gateway only. */
+  'x-bindery-answer': text,
   /** Estimated tokens of the prompt, for the gateway only. Absent if no model is asked, or from an older assistant. */
   'x-bindery-prompt-tokens': text,
 });

@@ -41,6 +41,7 @@ import { type BucketRow, bucketRows, type BusUser, renderDurable } from '../subj
 import { busClock } from './bus-clock.ts';
 import { notProvisioned, openConnection, trafficOf } from './connection.ts';
 import { natsLiveUpdates, natsPresence, natsWithdrawals } from './core-subjects.ts';
+import { natsAnswerReading, natsAnswerWriting } from './nats-answer-parts.ts';
 import { natsBucketMark } from './nats-bucket-mark.ts';
 import { natsDocumentStore } from './nats-document-store.ts';
 import { natsDurableReader } from './nats-durable-reader.ts';
@@ -125,6 +126,8 @@ export async function connectBus<User extends BusUser>(settings: BusSettings<Use
     directory: () => natsEventLog(js, jsm, 'DIRECTORY', directoryAggregate.storedCommit),
     sites: () => natsEventLog(js, jsm, 'SITES', siteAggregate.storedCommit),
     threads: () => natsEventLog(js, jsm, 'CONVERSATIONS', threadAggregate.storedCommit),
+    writtenAnswers: () => natsAnswerWriting(connection, js),
+    resumedAnswers: () => natsAnswerReading(connection, js, jsm),
     facts: () => ({
       async record(fact) {
         const subject = factSubject(fact.organization, fact.jobId);

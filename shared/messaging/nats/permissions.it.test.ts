@@ -120,10 +120,13 @@ function bucketCalls(row: BucketRow): Row[] {
 }
 
 const publishRows: Row[] = [
-  ...streamRows.flatMap(({ name, subjects, writers }) =>
+  ...streamRows.flatMap(({ name, subjects, writers, subjectsOf = {} }) =>
     name === 'DEAD'
       ? busUsers.map((user) => ({ subject: `dead.${user}.x`, users: writers.filter((writer) => writer === user) }))
-      : subjects.map((subject) => ({ subject: concrete(subject), users: writers })),
+      : subjects.map((subject) => ({
+          subject: concrete(subject),
+          users: writers.filter((user) => subjectsOf[user]?.includes(subject) !== false),
+        })),
   ),
   ...streamRows.flatMap(streamCalls),
   ...bucketRows.flatMap(bucketCalls),
@@ -152,9 +155,10 @@ const publishRows: Row[] = [
 
 const subscribeRows: Row[] = [
   ...coreRows.map(({ subject, readers }) => ({ subject, users: readers })),
+  ...streamRows.flatMap(({ subjects, followers = [] }) => subjects.map((subject) => ({ subject, users: followers }))),
   ...busUsers.map((user) => ({ subject: `${inboxPrefix(user)}.>`, users: [user] })),
   ...[
-    ...streamRows.flatMap(({ subjects }) => subjects),
+    ...streamRows.filter(({ followers }) => followers === undefined).flatMap(({ subjects }) => subjects),
     ...bucketRows.map(({ name }) => `$KV.${name}.>`),
     ...coreRows.map(({ subject }) => `${subject.split('.')[0]}.>`),
     ...['>', '*', '*.>', '_INBOX.>', '_INBOX_*.>', '$JS.API.>', '$JS.ACK.>', '$JS.EVENT.>', '$SYS.>', 'presence.*.*'],
@@ -207,10 +211,10 @@ describeWithServers(['nats-server'], 'the rights of each user, as a real nats-se
   });
 
   test('messages that a writer may write to a stream are stored', async () => {
-    for (const { name, subjects, writers } of streamRows) {
+    for (const { name, subjects, writers, subjectsOf = {} } of streamRows) {
       for (const user of writers) {
         const connection = await connectAs(user);
-        for (const subject of subjects) {
+        for (const subject of subjectsOf[user] ?? subjects) {
           const full = concrete(name === 'DEAD' ? subject.replace('*', user) : subject).replaceAll('.x', '.stored');
           expect(await jetstream(connection).publish(full, '{}')).toMatchObject({ stream: name });
         }

@@ -17,7 +17,14 @@ import { bringDurable } from './bring-durable.ts';
 import { type ConnectionLog, openConnection, whileAway } from './connection.ts';
 import { asNoRoom, notAsWanted, unlessMissing } from './not-as-wanted.ts';
 import { untilRightsAreThere } from './rights.ts';
-import { bucketSettings, differences, durableSettings, streamSettings, type WantedStream } from './wanted-settings.ts';
+import {
+  bucketSettings,
+  differences,
+  durableSettings,
+  settingsFor,
+  streamSettings,
+  type WantedStream,
+} from './wanted-settings.ts';
 
 const deadlineMs = 20_000;
 
@@ -108,7 +115,7 @@ export async function leftToProvision(jsm: JetStreamManager, rendererVersions: r
     const found = await unlessMissing(jsm.streams.info(wanted.name), JetStreamApiCodes.StreamNotFound);
     if (found !== undefined) streams.push(found);
     // The number of replicas is the operator's choice.
-    const same = { ...wanted, num_replicas: found?.config.num_replicas };
+    const same = { ...settingsFor(wanted, found?.config), num_replicas: found?.config.num_replicas };
     problems.push(...leftOf(`stream ${wanted.name}`, same, found?.config));
   }
   const paused: Pause[] = [];
@@ -134,17 +141,18 @@ function leftOf(what: string, wanted: object, found: object | undefined): string
 async function bringStream(jsm: JetStreamManager, wanted: WantedStream): Promise<void> {
   const what = `stream ${wanted.name}`;
   await whileAway(`making the ${what}`, deadlineMs, async () => {
-    const { name, ...settings } = wanted;
-    const found = await unlessMissing(jsm.streams.info(name), JetStreamApiCodes.StreamNotFound);
+    const found = await unlessMissing(jsm.streams.info(wanted.name), JetStreamApiCodes.StreamNotFound);
+    const { name, ...settings } = settingsFor(wanted, found?.config);
     if (found === undefined) await jsm.streams.add(wanted);
-    else if (differences(wanted, found.config).length > 0) {
+    else if (differences(settings, found.config).length > 0) {
       await jsm.streams.update(name, settings).catch((error: unknown) => {
         // A stream holds the data, so it is never recreated.
         const isRefused = error instanceof JetStreamApiError && error.status !== 503;
-        throw isRefused ? notAsWanted(what, wanted, found.config, error) : error;
+        throw isRefused ? notAsWanted(what, settings, found.config, error) : error;
       });
     }
     const { config } = await jsm.streams.info(name);
-    if (differences(wanted, config).length > 0) throw notAsWanted(what, wanted, config);
+    const now = settingsFor(wanted, config);
+    if (differences(now, config).length > 0) throw notAsWanted(what, now, config);
   });
 }

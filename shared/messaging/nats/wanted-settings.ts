@@ -3,12 +3,18 @@ import {
   type ConsumerConfig,
   DeliverPolicy,
   DiscardPolicy,
+  PersistMode,
   ReplayPolicy,
   RetentionPolicy,
   StorageType,
   type StreamConfig,
 } from '@nats-io/jetstream';
-import type { BucketRow, DurableRow, StreamRow } from '#shared/messaging/subjects/subject-table.ts';
+import {
+  type BucketRow,
+  type DurableRow,
+  type StreamRow,
+  streamRows,
+} from '#shared/messaging/subjects/subject-table.ts';
 
 /*
  * The server's settings for a stream, bucket or consumer of the table. A setting that another version of Bindery may have set, but this one
@@ -45,25 +51,51 @@ const withUnset = <T extends object>(names: readonly string[], settings: T): T =
   ...settings,
 });
 
-/** The configuration of a stream of the table. `replicas`: 1, or 3 in a cluster over three zones. */
+/**
+ * The configuration of a stream of the table. `replicas`: 1, or 3 in a cluster over three zones. Replicas of passing messages are in memory. A server
+ * that runs alone forgets a stream in memory, and its name, when it restarts. So it has such a stream on its disk, and does not wait for it.
+ */
 export function streamSettings(row: StreamRow, replicas: number): WantedStream {
+  const passing =
+    row.retention !== 'passing'
+      ? { storage: StorageType.File }
+      : replicas > 1
+        ? { storage: StorageType.Memory }
+        : { storage: StorageType.File, persist_mode: PersistMode.Async };
   return withUnset(unsetInStreams, {
     ...unlimited,
     name: row.name,
     subjects: [...row.subjects],
-    storage: StorageType.File,
+    ...passing,
     retention: row.retention === 'work-queue' ? RetentionPolicy.Workqueue : RetentionPolicy.Limits,
-    discard: DiscardPolicy.New,
+    discard: row.retention === 'passing' ? DiscardPolicy.Old : DiscardPolicy.New,
     num_replicas: replicas,
-    max_age: (row.keptDays ?? 0) * daySeconds * nanosPerSecond,
+    max_age: (row.keptMinutes === undefined ? (row.keptDays ?? 0) * daySeconds : row.keptMinutes * 60) * nanosPerSecond,
     duplicate_window: duplicateWindowSeconds * nanosPerSecond,
     allow_direct: true,
     max_msgs_per_subject: -1,
     // A message with a rollup header replaces the whole stream.
     allow_rollup_hdrs: false,
-    deny_delete: row.retention === 'log',
+    deny_delete: row.retention !== 'work-queue',
     ...(row.hasOwnRetention === true && { allow_msg_ttl: true }),
   });
+}
+
+/**
+ * The wanted settings for a stream that exists. The storage of a stream cannot change, so a stream of passing messages keeps that of its installation,
+ * and one without replicas cannot get any.
+ */
+export function settingsFor(wanted: WantedStream, found: StreamConfig | undefined): WantedStream {
+  const isPassing = streamRows.some(({ name, retention }) => name === wanted.name && retention === 'passing');
+  if (!isPassing || found === undefined) return wanted;
+  const { storage, persist_mode: persistMode, num_replicas: replicas } = found;
+  const keepsOne = persistMode === PersistMode.Async;
+  return {
+    ...wanted,
+    storage,
+    persist_mode: persistMode,
+    num_replicas: keepsOne ? replicas : wanted.num_replicas,
+  } as WantedStream;
 }
 
 /**

@@ -6,8 +6,8 @@ test('a change of rights needs a new version, so that servers with the old ones 
   const passwords = Object.fromEntries(serverUsers.map((user) => [user, 'a password']));
   const advice = 'the rights changed: raise "rightsVersion" in permissions.ts, and write both new values here';
   expect({ rightsVersion, rights: sha256Of(natsConfig({ passwords })).slice(0, 16) }, advice).toEqual({
-    rightsVersion: 9,
-    rights: '833aac193ab3b768',
+    rightsVersion: 10,
+    rights: 'd37f131082bd6df8',
   });
 });
 

@@ -24,9 +24,12 @@ function permissionsOf(user: BusUser): Permissions {
   for (const stream of streamRows) {
     if (stream.writers.includes(user)) {
       publish.push(
-        ...stream.subjects.map((subject) => (stream.name === 'DEAD' ? subject.replace('*', user) : subject)),
+        ...(stream.subjectsOf?.[user] ?? stream.subjects).map((subject) =>
+          stream.name === 'DEAD' ? subject.replace('*', user) : subject,
+        ),
       );
     }
+    if (stream.followers?.includes(user)) subscribe.push(...stream.subjects);
     if (stream.last.includes(user)) {
       publish.push(
         ...stream.subjects.map((subject) => `$JS.API.DIRECT.GET.${stream.name}.${subject}`),
@@ -126,7 +129,7 @@ const isLog = (stream: string): boolean =>
  * Version of the users' rights, incremented with each change. A server keeps the rights that it read at its start until it is told to
  * reload its configuration, and the provisioner detects that by this number.
  */
-export const rightsVersion = 9;
+export const rightsVersion = 10;
 
 /** A subject that the provisioner may publish to only if the server has the rights of that version or of a later one. */
 export const rightsSubject = (version: number = rightsVersion): string => `rights.${version}`;

@@ -12,6 +12,11 @@ export const siteLogSubject = (organization: string, domain: string): string => 
 export const directoryLogSubject = (organization: string): string => `directory.${organization}.log`;
 export const threadSubject = (organization: string, domain: string, threadId: string): string =>
   `threads.${organization}.${domain}.${threadId}`;
+/** `chat`: keyed hash of a chat's id, or `*`. `answerId`: id of an answer, or `*`. */
+export const answerSubject = (organization: string, domain: string, chat: string, answerId: string): string =>
+  `answers.${organization}.${domain}.${chat}.${answerId}`;
+export const seenAnswerSubject = (answerId: string): string => `seen.${answerId}`;
+export const answeringSubject = (chat: string): string => `answering.chat.${chat}`;
 export const renderTaskSubject = (rendererVersion: string): string => `tasks.render.${rendererVersion}`;
 export const bundleTaskSubject = 'tasks.bundle';
 export const deadLetterSubject = (service: string, stream: string): string => `dead.${service}.${stream}`;

@@ -24,11 +24,13 @@ test('a log keeps its messages permanently, for days, or until a worker has take
     SITES: ['log', undefined],
     DIRECTORY: ['log', undefined],
     CONVERSATIONS: ['log', 90],
+    ANSWERS: ['passing', undefined],
     TASKS: ['work-queue', 1],
     DEAD: ['log', 400],
   });
   const kept = Object.fromEntries(streamRows.map(({ name, kept }) => [name, kept]));
   expect([kept['CONTENT'], kept['FACTS'], kept['EXPORTS']]).toEqual(['permanently', '7 days', 'until archived']);
+  expect(streamRows.find(({ name }) => name === 'ANSWERS')).toMatchObject({ keptMinutes: 10, kept: '10 minutes' });
   for (const row of [...streamRows, ...bucketRows]) expect(row.kept).not.toBe('');
 });
 

@@ -32,6 +32,10 @@ export type StreamRow = {
   /** Subject filters, with `*` for one token. */
   subjects: readonly string[];
   writers: readonly BusUser[];
+  /** The subjects that a user may write, if not all. */
+  subjectsOf?: Partial<Record<BusUser, readonly string[]>>;
+  /** Users that receive messages at once when they are written, without a consumer. They may miss some. */
+  followers?: readonly BusUser[];
   /** Users that read the newest message of a subject. */
   last: readonly BusUser[];
   /** Users that read all messages of a subject. */
@@ -42,9 +46,12 @@ export type StreamRow = {
   purgers: readonly BusUser[];
   /** Users that list the consumers of a work queue with the numbers of their messages. They read no message. */
   counters: readonly BusUser[];
-  retention: 'log' | 'work-queue';
+  /** `passing`: messages that may be lost. The server does not wait for its disk, and removes the oldest if the operator limits their size. */
+  retention: 'log' | 'work-queue' | 'passing';
   /** Retention in days. If absent, messages are kept permanently. */
   keptDays?: number;
+  /** Retention in minutes, in place of days. */
+  keptMinutes?: number;
   kept: string;
   /** True if messages have a retention of their own, which ends before that of the stream. */
   hasOwnRetention?: true;
@@ -99,6 +106,9 @@ export type DurableRow = {
   formerly?: readonly string[];
 };
 
+/** Retention of answers that can be resumed. */
+const answersKeptMinutes = 10;
+
 /** Retention of callers' addresses, in the stream and in each read model made from it. */
 const accessKeptDays = 400;
 
@@ -106,7 +116,12 @@ const stream = (name: string, subjects: string[], row: Partial<StreamRow>): Stre
   name,
   subjects,
   ...{ writers: [], last: [], history: [], auditors: [], purgers: [], counters: [], retention: 'log' },
-  kept: row.keptDays === undefined ? 'permanently' : `${row.keptDays} days`,
+  kept:
+    row.keptMinutes !== undefined
+      ? `${row.keptMinutes} minutes`
+      : row.keptDays === undefined
+        ? 'permanently'
+        : `${row.keptDays} days`,
   ...row,
 });
 
@@ -163,6 +178,16 @@ export const streamRows: readonly StreamRow[] = [
     purgers: ['assistant'],
     keptDays: conversationsKeptDays,
     kept: "90 days; beyond an organization's budget, its oldest days are removed first",
+  }),
+  stream('ANSWERS', ['answers.*.*.*.*', 'seen.*'], {
+    // The assistant writes the parts of answers, and the gateway which of them a reader has read to the end.
+    writers: ['assistant', 'gateway'],
+    subjectsOf: { assistant: ['answers.*.*.*.*'], gateway: ['seen.*'] },
+    followers: ['gateway'],
+    last: ['gateway'],
+    history: ['gateway'],
+    retention: 'passing',
+    keptMinutes: answersKeptMinutes,
   }),
   stream('TASKS', ['tasks.render.*', 'tasks.bundle'], {
     writers: ['orchestrator'],
@@ -350,6 +375,7 @@ export const coreRows: readonly CoreRow[] = [
   { subject: 'presence.bundler.*', writers: ['bundler'], readers: ['orchestrator'] },
   { subject: 'withdrawn.page-renderer', writers: ['orchestrator'], readers: ['page-renderer'] },
   { subject: 'withdrawn.bundler', writers: ['orchestrator'], readers: ['bundler'] },
+  { subject: 'answering.chat.*', writers: ['gateway'], readers: ['assistant'] },
   { subject: 'live.job-status.>', writers: [], readers: ['gateway'] },
   { subject: 'live.job-status-green.>', writers: [], readers: ['gateway'] },
 ];

@@ -1,0 +1,186 @@
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import type { DomainEntry } from '#shared/aggregates/directory/directory.ts';
+import { domainName } from '#shared/contracts/identifiers.ts';
+import { uiMessageWire } from '#shared/interfaces/http/answer-wire.ts';
+import type { AnswerKey, ChatKey, StoredPart } from '#shared/messaging/answer-parts.ts';
+import type { Principal } from '../auth/authenticate.ts';
+import { trustedGroupsOf } from '../auth/user-token.ts';
+import { askBus } from '../ask-bus.ts';
+import type { GatewayContext } from '../context.ts';
+import { publicRoute } from '../public-route.ts';
+import { perAddressPerDay, perHour } from '../rate-limits.ts';
+import { chatKeyOf } from './chat-key.ts';
+import { followAnswer, lostAfterMs } from './follow-answer.ts';
+
+/** Interval at which a gateway tells the assistant that someone reads. Without a reader an answer goes on for a minute. */
+const readingEveryMs = 10_000;
+const stopWithinMs = 3_000;
+const chatDigits = 22;
+
+const path = '/discovery/v2/assistant/:domain/message/:chatId/stream';
+const params = z.object({ domain: domainName, chatId: z.string().min(1).max(200) });
+const readerHeaders = {
+  'X-User-Token': z.string().optional(),
+  'X-Reader-Fingerprint': z.string().min(1).max(200).optional(),
+};
+
+/** The chat of a question that asks to be resumable. A client without a chat gets the id of a new one. */
+export function askedChat(
+  { config, random }: Pick<GatewayContext, 'config' | 'random'>,
+  domain: DomainEntry,
+  { organization }: Principal,
+  body: unknown,
+): { chatId: string; key: ChatKey } | undefined {
+  const { id, fp } = (typeof body === 'object' && body !== null ? body : {}) as { id?: unknown; fp?: unknown };
+  const isNamed = typeof id === 'string' && params.shape.chatId.safeParse(id).success;
+  const chatId = isNamed ? id : `chat_${random(chatDigits)}`;
+  const of = { organization, domain: domain.slug };
+  const key = chatKeyOf(config.hashKey, of, chatId, typeof fp === 'string' ? fp : undefined);
+  return key && { chatId, key };
+}
+
+/** Notes that a reader has an answer to its end, so that a page that is opened again does not get it twice. */
+export function markWhenRead(
+  { bus, logger }: Pick<GatewayContext, 'bus' | 'logger'>,
+  reply: FastifyReply,
+  answerId: string,
+): void {
+  reply.raw.once('finish', () => {
+    bus.resumedAnswers.markSeen(answerId).catch((error: unknown) => {
+      logger.warn({ err: error }, 'the end of a resumable answer was not noted');
+    });
+  });
+}
+
+type Asked = {
+  principal: Principal;
+  domain: DomainEntry;
+  params: { chatId: string };
+  headers: { 'X-User-Token'?: string | undefined; 'X-Reader-Fingerprint'?: string | undefined };
+};
+
+type Found = StoredPart & {
+  key: AnswerKey;
+  /** True if no further part can come: it has ended, or its assistant is lost. */
+  isOver: boolean;
+};
+
+/**
+ * The newest answer of a chat, if the caller may read it: with a key of its organization and domain, the chat's id, the fingerprint of its reader if the id
+ * is guessable, and all restricted groups that the asker was in. A caller cannot tell why there is none.
+ */
+async function findAnswer(
+  { bus, config, clock }: GatewayContext,
+  { principal, domain, params: { chatId }, headers }: Asked,
+): Promise<Found | 'not theirs' | undefined> {
+  const trusted = await trustedGroupsOf(domain, principal, headers['X-User-Token'], clock.now());
+  const of = { organization: principal.organization, domain: domain.slug };
+  const chat = chatKeyOf(config.hashKey, of, chatId, headers['X-Reader-Fingerprint']);
+  const newest = chat && (await askBus(bus.resumedAnswers.newest(chat)));
+  if (chat === undefined || newest === undefined) return undefined;
+  const { part, answerId, storedAt } = newest;
+  if (trusted !== 'named' && !part.groups.every((group) => trusted.includes(group))) return 'not theirs';
+  const isLost = clock.now().getTime() - storedAt.getTime() > lostAfterMs;
+  return { ...newest, key: { ...chat, answerId }, isOver: part.state === 'ended' || isLost };
+}
+
+/** The routes by which a reader comes back to an answer, or stops it. */
+export const resumeRoutes = [
+  publicRoute(
+    {
+      id: 'resumeAnswer',
+      method: 'GET',
+      path,
+      summary: 'Resumes the newest answer of a chat: from its first chunk, or after those that the client has.',
+      key: 'assistant',
+      params,
+      headers: z.object({
+        ...readerHeaders,
+        'Last-Event-ID': z
+          .string()
+          .regex(/^\d{0,9}$/, 'must be the number of an event')
+          .optional(),
+      }),
+      limits: [perAddressPerDay('resumed-answers-address', 'assistantPerAddressPerDay')],
+      crossOrigin: true,
+      alsoAs: { 'text/event-stream': { description: 'The chunks of the answer, each with its number as `id`.' } },
+      answerHeaders: {
+        'X-Thread-Id': 'Id of the thread; a message that names it continues it.',
+        'X-Vercel-AI-UI-Message-Stream': 'Version of the stream: `v1`.',
+      },
+      ofProtocol: { 204: { description: 'There is no answer to resume, or a reader has it to its end.' } },
+    },
+    async (context, asked) => {
+      const { headers, reply } = asked;
+      const { resumedAnswers: reading } = context.bus;
+      const lastEvent = headers['Last-Event-ID'] ?? '';
+      const after = Number(lastEvent);
+      const found = await findAnswer(context, asked);
+      if (found === undefined || found === 'not theirs') return reply.code(204).send();
+      const { key, part, isOver } = found;
+      const hasAll = part.state === 'ended' && after >= part.first + part.count - 1;
+      const isSeen = isOver && lastEvent === '' && (await askBus(reading.isSeen(key.answerId)));
+      if (hasAll || isSeen) return reply.code(204).send();
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const answer = await askBus(followAnswer({ reading, key, after, gone: gone.signal }));
+      if (answer === undefined) return reply.code(204).send();
+      const reads = (): void => reading.signal(key.chat, { kind: 'reading', answerId: key.answerId });
+      reads();
+      const timer = setInterval(reads, readingEveryMs);
+      reply.raw.once('close', () => clearInterval(timer));
+      markWhenRead(context, reply, key.answerId);
+      return reply
+        .headers({
+          ...uiMessageWire(part.client).headers,
+          ...(answer.threadId !== '' && { 'x-thread-id': answer.threadId }),
+        })
+        .send(Readable.from(answer.events));
+    },
+  ),
+  publicRoute(
+    {
+      id: 'stopAnswer',
+      method: 'DELETE',
+      path,
+      summary: 'Stops the answers of a chat, for all its readers. Their text so far is recorded.',
+      key: 'assistant',
+      scope: 'read',
+      params,
+      headers: z.object(readerHeaders),
+      limits: [
+        perHour('stopped-answers', 'assistantPerHour'),
+        perAddressPerDay('stopped-answers-address', 'assistantPerAddressPerDay'),
+      ],
+      crossOrigin: true,
+      status: 204,
+    },
+    async (context, asked) => {
+      const { resumedAnswers: reading } = context.bus;
+      const {
+        principal,
+        domain,
+        params: { chatId },
+        headers,
+      } = asked;
+      const of = { organization: principal.organization, domain: domain.slug };
+      const chat = chatKeyOf(context.config.hashKey, of, chatId, headers['X-Reader-Fingerprint']);
+      const found = await findAnswer(context, asked);
+      if (found === 'not theirs') return;
+      // The answer to a question that was asked just now may not have begun.
+      if (chat !== undefined && (found === undefined || found.isOver)) reading.signal(chat.chat, { kind: 'stop' });
+      if (found === undefined || found.isOver) return;
+      const ended = Promise.withResolvers<void>();
+      const unfollow = reading.onPart(found.key, ({ state }) => {
+        if (state === 'ended') ended.resolve();
+      });
+      reading.signal(found.key.chat, { kind: 'stop' });
+      await Promise.race([ended.promise, delay(stopWithinMs, undefined, { ref: false })]);
+      unfollow();
+      await askBus(reading.markSeen(found.key.answerId));
+    },
+  ),
+];
