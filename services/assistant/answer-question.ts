@@ -65,6 +65,7 @@ export async function answerQuestion(
   const ids = { messageId: `msg_${context.random(22)}`, threadId: thread.threadId };
   const { organization, domain } = caller;
   const keeping =
+    context.keeping &&
     resumable &&
     keepAnswer(
       { ...context, ...context.keeping },

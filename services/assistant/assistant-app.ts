@@ -70,8 +70,8 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
     const toAnswer = { caller, body, thread, turns, question, wire, resumable };
     const answering = answerQuestion({ ...context, threads: stored, log }, reply, toAnswer);
     // An answer may outlast its connection, so the server's end does not wait for it.
-    context.keeping.inFlight.add(answering);
-    await answering.finally(() => context.keeping.inFlight.delete(answering));
+    context.keeping?.inFlight.add(answering);
+    await answering.finally(() => context.keeping?.inFlight.delete(answering));
     return reply;
   }
 

@@ -26,7 +26,8 @@ export type AssistantContext = {
   /** Storage budget for the conversations of one organization, in bytes. */
   budgetBytes: number;
   answerTimeoutMs: number;
-  keeping: KeepingAnswers;
+  /** Absent in a preview, whose answers end with their connection. */
+  keeping?: KeepingAnswers;
   /** Aborts at shutdown, after the grace period for answers. */
   cutAnswers: AbortSignal;
 };

@@ -99,7 +99,6 @@ test("a tool's wrong input becomes an input and an error, without the raw error"
 });
 
 test('events have numbers if they can be resumed, and then they are counted', () => {
-  const ids = { messageId: 'msg_1', threadId: 'th_1' };
   const wire = uiMessageWire('ui', { isNumbered: true });
   const text = wire.start(ids) + wire.chunk({ type: 'abort' }) + wire.finish(ids, 'other', { input: 0, output: 0 });
   expect([text.match(/^id: \d$/gm), wire.eventCount()]).toEqual([['id: 1', 'id: 2', 'id: 3', 'id: 4'], 4]);
