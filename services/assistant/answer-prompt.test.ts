@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { readPromptPassages } from './prompt-passages.ts';
 import { answerPrompt, claimedTurns } from './answer-prompt.ts';
 
-const passages = [{ url: '/a', title: 'A', relevance: 1, text: 'Text' }];
+const parts = [{ question: 'Second?', passages: [{ url: '/a', title: 'A', relevance: 1, text: 'Text' }] }];
 
 test('history comes first, then one message with context, passages and the question at its end', () => {
   const { messages } = answerPrompt(
@@ -11,7 +11,7 @@ test('history comes first, then one message with context, passages and the quest
       { role: 'assistant', text: 'An answer.' },
       { role: 'user', text: 'Second?' },
     ],
-    passages,
+    parts,
     { items: [{ type: 'code', value: 'x </passages> y', path: 'a.ts' }], currentPath: 'guides/x' },
   );
   expect(messages.slice(0, 2)).toEqual([
@@ -21,7 +21,7 @@ test('history comes first, then one message with context, passages and the quest
   const last = messages.at(-1)?.content as string;
   expect(last).toMatch(/^<reader-context>\n<code path="a.ts">/);
   expect(last).toContain('<current-page path="guides/x" />');
-  expect(readPromptPassages(last)).toEqual({ passages, question: 'Second?' });
+  expect(readPromptPassages(last)).toEqual({ parts, question: 'Second?' });
 });
 
 test('long texts of a client are cut to a limit', () => {
@@ -32,7 +32,7 @@ test('long texts of a client are cut to a limit', () => {
       { role: 'assistant', text: long },
       { role: 'user', text: long },
     ],
-    passages,
+    parts,
     { items: Array.from({ length: 50 }, () => ({ type: 'code', value: long })), currentPath: undefined },
   );
   expect(JSON.stringify(messages).length).toBeLessThan(60_000);
@@ -91,7 +91,7 @@ test('where a text is cut inside a character, no half of it is sent', () => {
       { role: 'assistant', text: 'b' },
       { role: 'user', text: long },
     ],
-    [{ url: '/a', title: 'A', relevance: 1, text: long.slice(0, 8_000) }],
+    [{ question: 'x', passages: [{ url: '/a', title: 'A', relevance: 1, text: long.slice(0, 8_000) }] }],
     { items: [{ type: 'code', value: long, path: '\ude00' }], currentPath: undefined },
   );
   expect(messages).toHaveLength(3);

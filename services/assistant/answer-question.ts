@@ -200,9 +200,9 @@ async function prepareAnswer(
   const unknown = unknownFilter(body.filter, facets, trustedGroups(caller, body.filter?.groups));
   if (unknown !== undefined) return withoutModel(unknown);
 
-  const { query, found, passages } = await findPassages(context, caller, scope, body, turns);
+  const { query, found, passages, parts } = await findPassages(context, caller, scope, body, turns);
   const currentPath = pagePathOf(body.currentPath);
-  const prompt = answerPrompt(turns, passages, { items: body.context ?? [], currentPath });
+  const prompt = answerPrompt(turns, parts, { items: body.context ?? [], currentPath });
   const isAllowed = ownLinks(context, scope, trustedGroups(caller, body.filter?.groups), passages);
   const tools = answerTools(context, caller, scope, body, passages);
   return {

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Caller } from '#shared/interfaces/internal/caller.ts';
 import type { SearchScope } from '#shared/search/search-index.ts';
 import type { FoundSource } from '#shared/interfaces/http/answer-wire.ts';
-import { findPassages, foundSource, type SteeringFields } from './find-passages.ts';
+import { findForOne, foundSource, type SteeringFields } from './find-passages.ts';
+import { leadingBlocks } from './markdown-blocks.ts';
 import { failureFacts } from './model-failures.ts';
 import { type ModelTool, modelTool, toolKind } from './model-tool.ts';
 import { escapeText, type PromptPassage, writePromptPassages } from './prompt-passages.ts';
@@ -51,19 +52,22 @@ export function answerTools(
       countCall();
       const turns = [{ role: 'user' as const, text: query }];
       const { retrievalPageSize, filter } = steering;
-      const more = await findPassages(context, caller, scope, { retrievalPageSize, filter }, turns).catch(failed);
+      const more = await findForOne(context, caller, scope, { retrievalPageSize, filter }, turns).catch(failed);
       const isKnown = ({ url }: PromptPassage): boolean => passages.some((passage) => passage.url === url);
       passages.push(...more.passages.filter((passage) => !isKnown(passage)));
       const output: FoundSource[] = more.found.map(foundSource);
       const found = passages.filter(({ url }) => output.some((source) => source.url === url));
-      return { output, told: found.length === 0 ? 'Nothing was found.' : writePromptPassages(found) };
+      return {
+        output,
+        told: found.length === 0 ? 'Nothing was found.' : writePromptPassages([{ question: query, passages: found }]),
+      };
     }),
     modelTool(readPageKind, async ({ path }) => {
       countCall();
       const page = await read(path);
       if (page === undefined) return { output: { problem: noPage }, told: noPage };
       const url = pageUrl(page.path, '');
-      const text = escapeText(page.peoplesMarkdown.slice(0, pageCharacters));
+      const text = escapeText(leadingBlocks(page.peoplesMarkdown, pageCharacters));
       return { output: { path: url, title: page.title }, told: `<page url="${escapeText(url)}">\n${text}\n</page>` };
     }),
   ];
@@ -75,7 +79,7 @@ export function answerTools(
     const page = await context.searchIndex.findPage(scope, path, groups).catch(failed);
     if (page === undefined) return undefined;
     const url = pageUrl(page.path, '');
-    const text = page.peoplesMarkdown.slice(0, pageCharacters);
+    const text = leadingBlocks(page.peoplesMarkdown, pageCharacters);
     if (!passages.some((passage) => passage.url === url)) passages.push({ url, title: page.title, relevance: 1, text });
     return page;
   }

@@ -1,15 +1,24 @@
 import type { Turn } from '#shared/aggregates/thread/thread.ts';
 import type { MessageBody } from '#shared/interfaces/http/assistant.ts';
 import type { Caller } from '#shared/interfaces/internal/caller.ts';
-import { analyzeQuery } from '#shared/search/ranking/analyze-text.ts';
+import { analyzeQuery, subjectTerms } from '#shared/search/ranking/analyze-text.ts';
 import { isTitleOf } from '#shared/search/ranking/rank-passages.ts';
 import type { FoundPage, FoundPassage, SearchIndex, SearchScope } from '#shared/search/search-index.ts';
 import { promptPassage } from './answer-prompt.ts';
 import type { FoundSource } from '#shared/interfaces/http/answer-wire.ts';
-import { markdownOfBlocks, markdownSection, shortTable, termCount } from './markdown-blocks.ts';
+import {
+  blocksAround,
+  leadingBlocks,
+  markdownOfBlocks,
+  markdownSection,
+  shortTable,
+  termCount,
+} from './markdown-blocks.ts';
 import { markdownText } from './markdown-text.ts';
-import { type PromptPassage, withoutSeeAlso } from './prompt-passages.ts';
+import { asksForInterface, isOperation } from './operation-pages.ts';
+import { type PromptPart, type PromptPassage, withoutSeeAlso } from './prompt-passages.ts';
 import { type AssistantContext, pagePathOf, pageUrl, retrievePassages, trustedGroups } from './retrieval.ts';
+import { mostParts, partQuery, questionParts } from './question-parts.ts';
 import { questionKind } from './quote-section.ts';
 import { asksForMore, isAboutPage, retrievalQuery } from './retrieval-query.ts';
 
@@ -17,9 +26,12 @@ import { asksForMore, isAboutPage, retrievalQuery } from './retrieval-query.ts';
 export type FoundPassages = {
   query: string;
   found: FoundPassage[];
-  /** The same passages for the model. If the question is about the current page, that page comes first. */
+  /** The same passages for the model, each once. If the question is about the current page, that page comes first. */
   passages: PromptPassage[];
 };
+
+/** The passages of a question by its parts. Most questions have one part. */
+export type FoundParts = FoundPassages & { parts: PromptPart[] };
 
 /** Fields of a request that steer the search. */
 export type SteeringFields = Pick<MessageBody, 'context' | 'currentPath' | 'filter' | 'retrievalPageSize'>;
@@ -31,35 +43,103 @@ const leastPages = 3;
 const pageCharacters = 8_000;
 const sectionCharacters = 6_000;
 
-/** Finds passages for the last question of a conversation in the content that the caller may see. */
+/** Finds passages for each part of the last question of a conversation in the content that the caller may see. */
 export async function findPassages(
   context: Pick<AssistantContext, 'searchIndex' | 'embedQuestion'>,
   caller: Caller,
   scope: SearchScope,
   body: SteeringFields,
   turns: readonly Turn[],
+): Promise<FoundParts> {
+  const question = turns.at(-1)?.text ?? '';
+  const { parts: all, isCertain } = questionParts(question);
+  const parts = all.slice(0, mostParts);
+  const asOne = async (): Promise<FoundParts> => {
+    const one = await findForOne(context, caller, scope, body, turns);
+    return { ...one, parts: [{ question, passages: one.passages }] };
+  };
+  if (parts.length < 2) return asOne();
+  if (!isCertain) {
+    const one = await asOne();
+    if (isOneTopic(one.found, parts)) return one;
+  }
+  const limit = body.retrievalPageSize ?? defaultPassages;
+  const ofPart = { ...body, retrievalPageSize: Math.max(leastOfPart, Math.ceil(limit / parts.length) + 1) };
+  const earlier = turns.slice(0, -1);
+  const found = await Promise.all(
+    parts.map((text, at) => {
+      const query = partQuery(parts, at, earlier);
+      return findForOne(context, caller, scope, ofPart, [...earlier, { role: 'user', text }], query);
+    }),
+  );
+  return {
+    query: found.map(({ query }) => query.split('\n')[0] ?? '').join('\n'),
+    found: uniqueBy(
+      found.flatMap((one) => one.found),
+      ({ path, anchor, text }) => `${path}#${anchor}\n${text}`,
+    ),
+    passages: uniqueBy(
+      found.flatMap((one) => one.passages),
+      ({ url }) => url,
+    ),
+    parts: found.map(({ passages }, at) => ({ question: parts[at] ?? '', passages })),
+  };
+}
+
+/** Minimum number of passages for one part of a question. */
+const leastOfPart = 3;
+
+/** True if the title or the heading of the best passage has a word of each part that no other part has: it is about all of them together. */
+function isOneTopic([best]: readonly FoundPassage[], parts: readonly string[]): boolean {
+  if (best === undefined) return false;
+  const terms = parts.map((part) => new Set(subjectTerms(part)));
+  return [best.title, best.heading.split(' › ').at(-1) ?? ''].some((name) => {
+    const named = new Set(subjectTerms(name));
+    return terms.every((own, at) =>
+      [...own].some((term) => named.has(term) && terms.every((other, position) => position === at || !other.has(term))),
+    );
+  });
+}
+
+const uniqueBy = <T>(all: readonly T[], keyOf: (one: T) => string): T[] =>
+  [...new Map(all.map((one) => [keyOf(one), one] as const).reverse()).values()].reverse();
+
+/** Finds passages for the last question of a conversation as a whole. `query`: the search query, if it is not made from the conversation. */
+export async function findForOne(
+  context: Pick<AssistantContext, 'searchIndex' | 'embedQuestion'>,
+  caller: Caller,
+  scope: SearchScope,
+  body: SteeringFields,
+  turns: readonly Turn[],
+  ownQuery?: string,
 ): Promise<FoundPassages> {
   const question = turns.at(-1)?.text ?? '';
   const selections = body.context ?? [];
   const currentPath = pagePathOf(body.currentPath);
-  const query = retrievalQuery(turns, selections);
+  const query = ownQuery ?? retrievalQuery(turns, selections);
   const limit = body.retrievalPageSize ?? defaultPassages;
   const isForMore = asksForMore(question) && selections.length === 0;
   const groups = trustedGroups(caller, body.filter?.groups);
-  const [all, page] = await Promise.all([
+  const search = (query: string) =>
     retrievePassages(context, caller, scope, {
       query,
       limit: isForMore ? limit * 2 : limit + leastPages * passagesPerPage,
       passagesPerPage,
       filter: body.filter,
       near: currentPath ?? pagePathOf(selections.find(({ path }) => path)?.path),
-    }),
+    });
+  // A question that refers to earlier ones, and has words of its own, may be about the earlier subject or only mention it.
+  const isTwofold = query !== question && query.startsWith(`${question}\n`) && subjectTerms(question).length > 1;
+  const [all, page] = await Promise.all([
+    isTwofold ? Promise.all([search(query), search(question)]).then(fused) : search(query),
     isAboutPage(question) && currentPath !== undefined
       ? context.searchIndex.findPage(scope, currentPath, groups)
       : undefined,
   ]);
-  const found = isForMore ? notYetShown(all, turns, query).slice(0, limit) : ofSeveralPages(all, limit);
-  const passages = await withMarkdown(context.searchIndex, scope, groups, query, found);
+  const pages = await pagesOf(context.searchIndex, scope, groups, all);
+  const ranked = asksForInterface(question) ? all : guidesFirst(all, pages);
+  const found = isForMore ? notYetShown(ranked, turns, query).slice(0, limit) : ofSeveralPages(ranked, limit);
+  const passages = withMarkdown(pages, query, found);
   const [best] = found;
   const isDefinition = questionKind(question) === 'what' && best !== undefined && isTitleOf(best.title, query);
   if (page === undefined && (isDefinition || questionKind(question) === 'start')) {
@@ -72,6 +152,24 @@ export async function findPassages(
   return { query, found: ofPage, passages: [pagePassage(page), ...sections] };
 }
 
+/**
+ * Passages of two searches in one order, by the sum of their reciprocal ranks (Cormack, Clarke and Büttcher 2009). A passage that both found keeps the
+ * greater coverage.
+ */
+function fused(lists: readonly (readonly FoundPassage[])[]): FoundPassage[] {
+  const known = new Map<string, { passage: FoundPassage; sum: number }>();
+  for (const list of lists) {
+    for (const [rank, passage] of list.entries()) {
+      const key = `${passage.path}#${passage.anchor}\n${passage.text}`;
+      const before = known.get(key);
+      const coverage = Math.max(passage.coverage, before?.passage.coverage ?? 0);
+      known.set(key, { passage: { ...passage, coverage }, sum: (before?.sum ?? 0) + 1 / (reciprocalRanks + rank) });
+    }
+  }
+  return [...known.values()].toSorted((a, b) => b.sum - a.sum).map(({ passage }) => passage);
+}
+const reciprocalRanks = 10;
+
 /** The best passages, at most `limit` of them. The best passage of each of the first three pages is always included. */
 function ofSeveralPages(all: readonly FoundPassage[], limit: number): FoundPassage[] {
   const first = new Set(
@@ -82,18 +180,42 @@ function ofSeveralPages(all: readonly FoundPassage[], limit: number): FoundPassa
   return all.filter((passage) => chosen.has(passage));
 }
 
-/** The sections that were found, each once, with the Markdown of their pages. A section that cannot be found in the Markdown keeps its text. */
-async function withMarkdown(
+type Pages = ReadonlyMap<string, FoundPage | undefined>;
+
+/** The pages of passages by path. */
+async function pagesOf(
   searchIndex: Pick<SearchIndex, 'findPage'>,
   scope: SearchScope,
   groups: readonly string[],
-  query: string,
   found: readonly FoundPassage[],
-): Promise<PromptPassage[]> {
+): Promise<Pages> {
   const paths = [...new Set(found.map(({ path }) => path))];
-  const pages = new Map(
+  return new Map(
     await Promise.all(paths.map(async (path) => [path, await searchIndex.findPage(scope, path, groups)] as const)),
   );
+}
+
+/** Rank value of a passage of a guide that covers about as much of the question as the passages about operations, relative to these. */
+const guideShare = 1.33;
+const asMuch = 0.85;
+
+/** The same passages, with guides before descriptions of operations that match about as well: a reader who names no interface asks how to do it. */
+function guidesFirst(found: readonly FoundPassage[], pages: Pages): FoundPassage[] {
+  const isAboutOperation = ({ path }: FoundPassage): boolean => isOperation(pages.get(path)?.markdown ?? '');
+  const operations = new Set(found.filter(isAboutOperation));
+  const covered = Math.max(0, ...[...operations].map(({ coverage }) => coverage));
+  const rank = (passage: FoundPassage, at: number): number => {
+    const isPreferred = !operations.has(passage) && passage.coverage >= asMuch * covered;
+    return (isPreferred ? guideShare : 1) / (reciprocalRanks + at);
+  };
+  return found
+    .map((passage, at) => ({ passage, rank: rank(passage, at) }))
+    .toSorted((a, b) => b.rank - a.rank)
+    .map(({ passage }) => passage);
+}
+
+/** The sections that were found, each once, with the Markdown of their pages. A section that cannot be found in the Markdown keeps its text. */
+function withMarkdown(pages: Pages, query: string, found: readonly FoundPassage[]): PromptPassage[] {
   const terms = new Set(analyzeQuery(query));
   const passages = new Map<string, PromptPassage>();
   for (const passage of found) {
@@ -106,9 +228,10 @@ async function withMarkdown(
     const markdown = pages.get(passage.path)?.peoplesMarkdown;
     const blocks = markdown === undefined ? undefined : markdownSection(markdown, passage.heading);
     const section = blocks?.map((block) => shortTable(block, terms)) ?? [];
-    const written = markdownOfBlocks(section);
-    const isWhole = section.length > 0 && written.length <= sectionCharacters;
-    passages.set(rest.url, { ...rest, text: isWhole ? written : markdownText(text) });
+    const counts = section.map((block) => termCount(block.text, terms));
+    const best = Math.max(0, counts.indexOf(Math.max(...counts)));
+    const written = markdownOfBlocks(blocksAround(section, best, sectionCharacters));
+    passages.set(rest.url, { ...rest, text: written === '' ? markdownText(text) : written });
   }
   return [...passages.values()];
 }
@@ -177,7 +300,7 @@ const pagePassage = ({ path, title, peoplesMarkdown }: FoundPage): PromptPassage
   url: pageUrl(path, ''),
   title,
   relevance: 1,
-  text: peoplesMarkdown.slice(0, pageCharacters),
+  text: leadingBlocks(peoplesMarkdown, pageCharacters),
 });
 
 /** A passage as clients see it. */

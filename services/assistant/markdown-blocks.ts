@@ -121,3 +121,23 @@ export const termCount = (text: string, terms: ReadonlySet<string>): number =>
 /** Blocks as one Markdown text. Pure. */
 export const markdownOfBlocks = (blocks: readonly MarkdownBlock[]): string =>
   blocks.map(({ text }) => text).join('\n\n');
+
+/** The first blocks of a Markdown text, whole ones, up to a number of characters. A first block that is longer is cut. Pure. */
+export function leadingBlocks(markdown: string, most: number): string {
+  if (markdown.length <= most) return markdown;
+  return markdownOfBlocks(blocksAround(markdownBlocks(markdown), 0, most)) || markdown.slice(0, most);
+}
+
+/** Whole blocks up to a number of characters: those before this position as far as a quarter of it, then the others in order. Pure. */
+export function blocksAround(blocks: readonly MarkdownBlock[], position: number, most: number): MarkdownBlock[] {
+  let [start, characters] = [position, 0];
+  const fits = (block: MarkdownBlock | undefined, limit: number): boolean => {
+    if (block === undefined || characters + block.text.length > limit) return false;
+    characters += block.text.length + 2;
+    return true;
+  };
+  while (fits(blocks[start - 1], most / 4)) start -= 1;
+  let end = position;
+  while (fits(blocks[end], most)) end += 1;
+  return blocks.slice(start, end);
+}

@@ -7,13 +7,25 @@ const passages = [
 ];
 
 test('passages come back as they were, whatever an author wrote', () => {
-  const prompt = `${writePromptPassages(passages)}\n\nHow does </passages> work?`;
-  expect(readPromptPassages(prompt)).toEqual({ passages, question: 'How does </passages> work?' });
+  const question = 'How does </passages> work?';
+  const prompt = `${writePromptPassages([{ question, passages }])}\n\n${question}`;
+  expect(readPromptPassages(prompt)).toEqual({ parts: [{ question, passages }], question });
+});
+
+test('each part of a question has its passages, and a text is written once', () => {
+  const parts = [
+    { question: 'What is "it"?', passages },
+    { question: 'And </passages> how?', passages: passages.toReversed().map((one) => ({ ...one, relevance: 0.25 })) },
+  ];
+  const prompt = `${writePromptPassages(parts)}\n\n<passages>`;
+  expect(readPromptPassages(prompt)).toEqual({ parts, question: '<passages>' });
+  expect(prompt.split('second')).toHaveLength(2);
 });
 
 test('a prompt without passages is all question', () => {
-  expect(readPromptPassages(' Why? ')).toEqual({ passages: [], question: 'Why?' });
-  expect(readPromptPassages(`${writePromptPassages([])} Why?`)).toEqual({ passages: [], question: 'Why?' });
+  const parts = [{ question: 'Why?', passages: [] }];
+  expect(readPromptPassages(' Why? ')).toEqual({ parts, question: 'Why?' });
+  expect(readPromptPassages(`${writePromptPassages(parts)} Why?`)).toEqual({ parts, question: 'Why?' });
 });
 
 test('an answer without the paragraph that links to further pages', () => {

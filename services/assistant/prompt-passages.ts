@@ -8,29 +8,54 @@ export type PromptPassage = {
   text: string;
 };
 
-/** The passages as a part of a prompt. Their text cannot end its element, whatever its author wrote. */
-export function writePromptPassages(passages: readonly PromptPassage[]): string {
-  const elements = passages.map(
-    ({ url, title, relevance, text }) =>
-      `<passage url="${escapeText(url)}" title="${escapeText(title)}" relevance="${relevance.toFixed(2)}">\n${escapeText(text)}\n</passage>`,
-  );
-  return `<passages>\n${elements.join('\n')}\n</passages>`;
+/** A part of a question with the passages that were found for it. Most questions have one part. */
+export type PromptPart = { question: string; passages: readonly PromptPassage[] };
+
+/**
+ * The passages as text of a prompt, in one element for each part of the question. A text that is in an earlier element is not repeated. Passages cannot
+ * end their element, whatever their author wrote.
+ */
+export function writePromptPassages(parts: readonly PromptPart[]): string {
+  const written = new Map<string, string>();
+  return parts
+    .map(({ question, passages }) => {
+      const elements = passages.map(({ url, title, relevance, text }) => {
+        const names = `url="${escapeText(url)}" title="${escapeText(title)}" relevance="${relevance.toFixed(2)}"`;
+        if (written.get(url) === text) return `<passage ${names} />`;
+        written.set(url, text);
+        return `<passage ${names}>\n${escapeText(text)}\n</passage>`;
+      });
+      const part = parts.length === 1 ? '' : ` part="${escapeText(question)}"`;
+      return `<passages${part}>\n${elements.join('\n')}\n</passages>`;
+    })
+    .join('\n');
 }
 
-/** The passages of a prompt, and the text after them: the question. */
-export function readPromptPassages(prompt: string): { passages: PromptPassage[]; question: string } {
-  const end = prompt.indexOf('</passages>');
-  if (end === -1) return { passages: [], question: prompt.trim() };
-  const passages = [...prompt.slice(0, end).matchAll(passagePattern)].map(([, url, title, relevance, text]) => ({
-    url: unescapeText(url ?? ''),
-    title: unescapeText(title ?? ''),
-    relevance: Number(relevance),
-    text: unescapeText(text ?? ''),
-  }));
-  return { passages, question: prompt.slice(end + '</passages>'.length).trim() };
+/** The parts of a question with their passages, as a prompt has them, and the text after them: the whole question. */
+export function readPromptPassages(prompt: string): { parts: PromptPart[]; question: string } {
+  const written: { question: string | undefined; passages: PromptPassage[] }[] = [];
+  const known = new Map<string, string>();
+  let rest = prompt;
+  for (let from = rest.indexOf('<passages'); from !== -1; from = rest.startsWith('\n<passages') ? 1 : -1) {
+    const end = rest.indexOf('</passages>', from);
+    if (end === -1) break;
+    const element = rest.slice(from, end);
+    const passages = [...element.matchAll(passagePattern)].map(([, url = '', title = '', relevance, text]) => {
+      const address = unescapeText(url);
+      if (text !== undefined) known.set(address, unescapeText(text));
+      const shown = { url: address, title: unescapeText(title), relevance: Number(relevance) };
+      return { ...shown, text: known.get(address) ?? '' };
+    });
+    const [, part] = /^<passages part="([^"]*)"/.exec(element) ?? [];
+    written.push({ question: part === undefined ? undefined : unescapeText(part), passages });
+    rest = rest.slice(end + '</passages>'.length);
+  }
+  const question = rest.trim();
+  const parts = written.map(({ question: part, passages }) => ({ question: part ?? question, passages }));
+  return { parts: parts.length === 0 ? [{ question, passages: [] }] : parts, question };
 }
 
-const passagePattern = /<passage url="([^"]*)" title="([^"]*)" relevance="([^"]*)">\n(.*?)\n<\/passage>/gs;
+const passagePattern = /<passage url="([^"]*)" title="([^"]*)" relevance="([^"]*)"(?: \/>|>\n(.*?)\n<\/passage>)/gs;
 
 /** Escapes text, so that it cannot be read as an element of the prompt. Lone surrogates become U+FFFD. */
 export const escapeText = (text: string): string =>

@@ -73,7 +73,8 @@ test('a list that is too long ends after a whole item', () => {
   const items = Array.from({ length: 30 }, (_, at) => `${at + 1}. Rotate the key\n\n   ${filler}`);
   const shown = quote('how', items.join('\n\n'));
   expect(shown.startsWith('1. Rotate')).toBe(true);
-  expect(shown.endsWith(filler)).toBe(true);
+  expect(shown).toMatch(/\n- … \d+ more on the page$/);
+  expect(shown.split('\n- …')[0]?.endsWith(filler)).toBe(true);
 });
 
 test('the named step that matches the question is quoted', () => {
@@ -106,12 +107,13 @@ test('the kind of a question', () => {
   expect(questionKind('cheapest first')).toBe('other');
 });
 
-test('one of several variants of code is quoted: the one with most of the terms, or the first', () => {
+test('one of several variants of code is quoted, and said to be one: the one with most of the terms, or the first', () => {
+  const said = '*This is one of 3 variants of the code on the page.*';
   const variant = (name: string, text: string) => `\`\`\`sh ${name}\n${text}\n\`\`\``;
   const [curl, go, js] = [variant('cURL', 'curl /'), variant('Go', 'get()'), variant('JS', 'fetch()')];
-  expect(quote('how', 'Rotate a key:', curl, go, js)).toBe(`Rotate a key:\n\n${curl}`);
+  expect(quote('how', 'Rotate a key:', curl, go, js)).toBe(`Rotate a key:\n\n${curl}\n\n${said}`);
   const best = variant('JS', 'rotate(key)');
-  expect(quote('how', 'Rotate a key:', curl, go, best)).toBe(`Rotate a key:\n\n${best}`);
+  expect(quote('how', 'Rotate a key:', curl, go, best)).toBe(`Rotate a key:\n\n${best}\n\n${said}`);
   expect(quote('how', 'Rotate a key:', curl, go)).toBe(`Rotate a key:\n\n${curl}\n\n${go}`);
 });
 
@@ -132,4 +134,22 @@ test.each(['![', '![a](', '[ ', '![a]( '])('pictures that never end are read in 
   // A parser that backtracks takes hours for this input.
   const text = `${unit.repeat(200_000)}![a](b)${' '.repeat(200_000)}c`;
   expect(quoteSection(text, new Set(['c']), 'other')).toBeDefined();
+});
+
+test('code that is too long is cut after a whole line, and the answer says so', () => {
+  const code = (closed: boolean) =>
+    [
+      '```ts',
+      ...Array.from({ length: 200 }, (_, at) => `rotate(${at}); // ${'x'.repeat(20)}`),
+      ...(closed ? ['```'] : []),
+    ].join('\n');
+  for (const closed of [true, false]) {
+    const shown = quote('how', 'Rotate a key:', code(closed));
+    expect(shown).toMatch(/^Rotate a key:\n\n```ts\nrotate\(0\);/);
+    const [, last, left] =
+      /\nrotate\((\d+)\); \/\/ x{20}\n```\n\n\*The code is cut here: the page has (\d+) more lines of it\.\*$/.exec(
+        shown,
+      ) ?? [];
+    expect(Number(last) + Number(left)).toBe(199);
+  }
 });

@@ -19,7 +19,12 @@ export function questionKind(question: string): QuestionKind {
     )
   )
     return 'start';
-  if (/^\s*(?:what(?:'s| is| are| does)|who is|define|meaning of)\b/i.test(question)) return 'what';
+  if (
+    /^\s*(?:what(?:'s| is| are| does)|who is|define|explain|describe|tell me (?:more )?about|meaning of)\b/i.test(
+      question,
+    )
+  )
+    return 'what';
   if (/\b(?:how (?:do|can|to|should|would)|command|install|set up|configure|run|use|add|make|create)\b/i.test(question))
     return 'how';
   return 'other';
@@ -45,6 +50,7 @@ export function quoteSection(
     .map((block) => shortTable(block, terms))
     .map((block) => (kind === 'how' ? stepsCalled(block, asked) : block))
     .map(leadingItems)
+    .map(leadingLines)
     .filter((block) => block.text.length <= mostCharacters);
   const size = (some: readonly MarkdownBlock[]): number => some.reduce((sum, { text }) => sum + text.length, 0);
   if (size(blocks) <= shortSection) return markdownOfBlocks(blocks);
@@ -116,12 +122,38 @@ function withoutVariants(blocks: readonly MarkdownBlock[], terms: ReadonlySet<st
       result.push(...rest.slice(0, Math.max(1, run.length)));
     } else {
       const counts = run.map(({ text }) => termCount(text, terms));
-      result.push(...run.slice(counts.indexOf(Math.max(...counts)), counts.indexOf(Math.max(...counts)) + 1));
+      const best = counts.indexOf(Math.max(...counts));
+      const { text = '' } = run[best] ?? {};
+      result.push(withRemark(text, `This is one of ${run.length} variants of the code on the page.`));
     }
     at += Math.max(1, run.length);
   }
   return result;
 }
+
+/** Code with a sentence below it, as one block, so that a quotation has both. */
+const withRemark = (code: string, sentence: string): MarkdownBlock => ({
+  kind: 'code',
+  text: `${code}\n\n*${sentence}*`,
+});
+
+/** Reduces code that is too long to its first lines, whole ones, and says so. */
+function leadingLines(block: MarkdownBlock): MarkdownBlock {
+  if (block.kind !== 'code' || block.text.length <= mostCharacters) return block;
+  const lines = block.text.split('\n');
+  const fence = /^\s*(?:`{3,}|~{3,})/.exec(lines[0] ?? '')?.[0] ?? '```';
+  const isClosed = lines.at(-1)?.trim() === fence.trim();
+  const code = lines.slice(1, isClosed ? -1 : undefined);
+  let characters = 0;
+  const end = code.findIndex((line) => (characters += line.length + 1) > pageQuoteCharacters);
+  const kept = code.slice(0, Math.max(1, end)).map((line) => line.slice(0, mostLineCharacters));
+  const left = code.length - kept.length;
+  const sentence = `The code is cut here: the page has ${left} more ${left === 1 ? 'line' : 'lines'} of it.`;
+  return withRemark([lines[0] ?? '', ...kept, fence].join('\n'), sentence);
+}
+
+/** Limit of one line of code that is cut, such as minified code or encoded data. */
+const mostLineCharacters = 1_000;
 
 /** True for a thematic break, and for a comment that separates two lists. */
 const isMark = ({ text }: MarkdownBlock): boolean => /^(?:<!--.*?-->|[-*_](?:\s*[-*_]){2,})$/s.test(text.trim());
@@ -178,9 +210,13 @@ function leadingItems(block: MarkdownBlock): MarkdownBlock {
   if (block.kind !== 'list' || block.text.length <= mostCharacters) return block;
   const items = itemsOf(block.text);
   let text = items[0] ?? '';
+  let count = 1;
   for (const item of items.slice(1)) {
     if (text.length + item.length > quoteCharacters) break;
     text += `\n${item}`;
+    count += 1;
   }
-  return { kind: 'list', text: text.trimEnd() };
+  const left = items.length - count;
+  const more = left === 0 ? '' : `\n- … ${left} more on the page`;
+  return { kind: 'list', text: `${text.trimEnd()}${more}` };
 }

@@ -8,6 +8,12 @@ type DefaultDivisions = { languages: ReadonlySet<string>; versions: ReadonlySet<
 /** Score factor that ranks passages of other languages and versions below equal ones of the default. */
 const otherDivisionShare = 0.6;
 
+/**
+ * Score factor of pages that describe one operation. They have the same words many times, so a guide on the subject would rank after them. Questions for
+ * the name or the address of an operation still find it first.
+ */
+const operationShare = 0.6;
+
 /** Length limits of the texts that every passage of a page repeats, and of its description: frontmatter may have 64 KB, and is indexed with each passage. */
 const mostOf = { title: 500, keywords: 2_000, description: 2_000, division: 200 };
 
@@ -37,6 +43,7 @@ export function searchPage(
     groups,
     boost:
       boostOf(frontmatter.boost) *
+      (operation.length > 0 ? operationShare : 1) *
       shareOf(page.language, defaults.languages) *
       shareOf(page.version, defaults.versions),
     passages: withDescription(title, upTo(mostOf.description, page.description), passages),

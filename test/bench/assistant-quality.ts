@@ -1,6 +1,7 @@
 /**
  * Measures the quality of extractive answers to questions of newcomers (`newcomer-questions.jsonl`), and to questions without an answer
- * (`unanswerable-questions.jsonl`). Prints how many answers link to a right page first, or at all, and which questions were refused. `SHOW=1` prints
+ * (`unanswerable-questions.jsonl`), and to questions of several parts (`several-part-questions.jsonl`). Prints how many answers link to a right page first,
+ * or at all, which questions were refused, and how many are answered in all parts. `SHOW=1` prints
  * each answer. `node test/bench/assistant-quality.ts [folder of the corpus]`; by default `../shared/corpus` beside the project. Missing sites are
  * left out.
  */
@@ -8,9 +9,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pino from 'pino';
 import { answerPrompt } from '#services/assistant/answer-prompt.ts';
-import { extractAnswer } from '#services/assistant/extractive-model.ts';
+import { extractAnswer } from '#services/assistant/extract-answer.ts';
 import { findPassages } from '#services/assistant/find-passages.ts';
-import { readPromptPassages, saysNotInDocumentation } from '#services/assistant/prompt-passages.ts';
+import { readPromptPassages, saysNotInDocumentation, withoutSeeAlso } from '#services/assistant/prompt-passages.ts';
+import { type GivenAnswer, scoreAnswer } from '#services/cli/assistant-bench/score-answer.ts';
 import { type CutRequest, readAndCut } from '#services/indexer/read-page.ts';
 import { readSitePages } from '#services/indexer/site-pages.ts';
 import { partsOf } from '#shared/docs/project/site-model-parts.ts';
@@ -21,7 +23,7 @@ import { publishedProject } from '../support/published-project.ts';
 import { openTestIndex } from './open-test-index.ts';
 import { localChildren } from '../support/local-children.ts';
 
-type Question = { site: string; query: string; pages?: string[] };
+type Question = { site: string; query: string; pages?: string[]; parts?: string[][] };
 
 const corpus = process.argv[2] ?? join(import.meta.dirname, '../../../shared/corpus');
 const folderOf = (site: string): string => (site === 'demo' ? ownDocumentation : join(corpus, site));
@@ -48,25 +50,36 @@ const { index, end } = await openTestIndex('sqlite');
 try {
   const answerable = questionsIn('newcomer-questions.jsonl');
   const unanswerable = questionsIn('unanswerable-questions.jsonl');
-  for (const site of new Set([...answerable, ...unanswerable].map((question) => question.site))) await fill(site);
+  const several = questionsIn(process.env.PARTS ?? 'several-part-questions.jsonl');
+  for (const site of new Set([...answerable, ...unanswerable, ...several].map((question) => question.site)))
+    await fill(site);
   const counts = { first: 0, firstThree: 0, refused: 0 };
   for (const { site, query, pages = [] } of answerable) {
-    const { answer, links } = await ask(site, query);
-    const rank = links.findIndex((link) => pages.some((page) => isPage(link, page))) + 1;
+    const answer = await ask(site, query);
+    const { rank, isRefused } = scoreAnswer({ query, parts: [pages] }, answer);
     if (rank === 1) counts.first += 1;
     if (rank >= 1 && rank <= 3) counts.firstThree += 1;
-    if (saysNotInDocumentation(answer)) counts.refused += 1;
-    show(`${saysNotInDocumentation(answer) ? 'REFUSED' : `rank ${rank}`} · ${site} · ${query} → ${pages[0]}`, answer);
+    if (isRefused) counts.refused += 1;
+    show(`${isRefused ? 'REFUSED' : `rank ${rank}`} · ${site} · ${query} → ${pages[0]}`, answer.text);
   }
   let answered = 0;
   for (const { site, query } of unanswerable) {
-    const { answer } = await ask(site, query);
-    if (!saysNotInDocumentation(answer)) answered += 1;
-    show(`${saysNotInDocumentation(answer) ? 'refused' : 'ANSWERED'} · ${site} · ${query}`, answer);
+    const answer = await ask(site, query);
+    const { isRefused } = scoreAnswer({ query, parts: [] }, answer);
+    if (!isRefused) answered += 1;
+    show(`${isRefused ? 'refused' : 'ANSWERED'} · ${site} · ${query}`, answer.text);
+  }
+  let whole = 0;
+  for (const { site, query, parts = [] } of several) {
+    const answer = await ask(site, query);
+    const score = scoreAnswer({ query, parts }, answer);
+    if (score.parts.every(Boolean)) whole += 1;
+    show(`${score.parts.map((right) => (right ? 'right' : 'WRONG')).join(', ')} · ${site} · ${query}`, answer.text);
   }
   console.log(
     `of ${answerable.length} questions of newcomers ${counts.first} are answered from a right page first, ${counts.firstThree} within three, ${counts.refused} are refused;` +
-      ` of ${unanswerable.length} that nothing answers ${answered} are answered`,
+      ` of ${unanswerable.length} that nothing answers ${answered} are answered;` +
+      ` of ${several.length} of several parts ${whole} are answered in all parts`,
   );
 } finally {
   await end();
@@ -76,27 +89,22 @@ function show(title: string, answer: string): void {
   if (process.env.SHOW === '1') console.log(`\n━━ ${title}\n\n${answer}\n`);
 }
 
-function isPage(link: string, page: string): boolean {
-  return [page, `${page}/index`].includes(link);
-}
-
-/** Answers a question as the assistant does, by search and prompt. Returns the answer and the pages that it links to. */
-async function ask(site: string, query: string): Promise<{ answer: string; links: string[] }> {
+/** Answers a question as the assistant does, by search and prompt. */
+async function ask(site: string, query: string): Promise<GivenAnswer> {
   const turns = [{ role: 'user' as const, text: query }];
   const filter = site === 'mintlify-docs' ? { language: 'en' } : undefined;
-  const { passages } = await findPassages({ searchIndex: index }, caller, scopeOf(site), { filter }, turns);
-  const { messages } = answerPrompt(turns, passages, { items: [], currentPath: undefined });
+  const { passages, parts } = await findPassages({ searchIndex: index }, caller, scopeOf(site), { filter }, turns);
+  const { messages } = answerPrompt(turns, parts, { items: [], currentPath: undefined });
   const content = messages.at(-1)?.content;
-  const { passages: read, question } = readPromptPassages(typeof content === 'string' ? content : '');
-  const answer = extractAnswer(question, read);
-  const links = passages
-    .map(({ url }) => ({ url, at: answer.indexOf(`](${url})`) }))
-    .filter(({ at }) => at !== -1)
-    .toSorted((a, b) => a.at - b.at)
-    .map(({ url }) => url);
+  const { parts: read, question } = readPromptPassages(typeof content === 'string' ? content : '');
+  const text = extractAnswer(question, read);
   if (process.env.SHOW === '1') console.log(passages.map((p) => `   ${p.relevance.toFixed(2)} ${p.url}`).join('\n'));
-  const pages = [...new Set(links.map((url) => url.split('#')[0] ?? ''))];
-  return { answer, links: pages };
+  const said = withoutSeeAlso(text);
+  const sources = passages
+    .map(({ url }) => ({ url, at: said.indexOf(`](${url})`) }))
+    .filter(({ at }) => at !== -1)
+    .toSorted((a, b) => a.at - b.at);
+  return { text, sources: sources.length > 0 || saysNotInDocumentation(text) ? sources : passages };
 }
 
 /** Indexes a site as publication and indexer do. */

@@ -75,6 +75,11 @@ export function topicalTerms(terms: readonly string[]): string[] {
   return topical.length > 0 ? topical : all;
 }
 
+/** The terms of a text that are not stop words, each once; empty for a text of stop words alone. */
+export const subjectTerms = (text: string): string[] => [
+  ...new Set(analyzeText(text.slice(0, maxQueryCharacters)).filter((term) => !stopTerms.has(term))),
+];
+
 /** The number of `topicalTerms`. */
 export function topicalCount(terms: readonly string[]): number {
   let [all, topical] = [0, 0];

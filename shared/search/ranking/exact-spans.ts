@@ -105,7 +105,7 @@ function literalsOf(word: string): string[] {
   return called === path ? [path] : [path, called];
 }
 
-/** True for names of code. `e-mail` and `and/or` are ordinary words. */
+/** True for names of code, such as `BLOCKED` for a status. `e-mail` and `and/or` are ordinary words, and short words in capitals are abbreviations. */
 function isName(word: string): boolean {
   return (
     /^--?[\p{L}\d][\p{L}\d-]*$/u.test(word) ||
@@ -114,6 +114,7 @@ function isName(word: string): boolean {
     /^v?\d+(?:\.\d+)+$/.test(word) ||
     /^[\p{L}\d]*_[\p{L}\d_]+$/u.test(word) ||
     /^\p{L}*\p{Ll}\p{Lu}[\p{L}\d]*$/u.test(word) ||
+    /^\p{Lu}{6,}$/u.test(word) ||
     /^@[\w-]+\/[\w.-]+$/.test(word) ||
     /^(?:[\w-]{2,}\.)+[\w-]{2,}$/.test(word) ||
     /^(?:\/[^/\s]+){2,}\/?$/.test(word) ||

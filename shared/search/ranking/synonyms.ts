@@ -34,6 +34,7 @@ const builtIn: readonly (readonly string[])[] = [
   ['block', 'deny', 'forbid', 'disable'],
   ['enable', 'activate', 'turn on', 'switch on'],
   ['disable', 'deactivate', 'turn off', 'switch off', 'opt out'],
+  ['synonym', 'mean the same', 'same meaning'],
   ['typo', 'misspell', 'spelling', 'misspelling'],
   ['lose', 'forget', 'reset'],
   ['highlight', 'bold', 'emphasize', 'emphasis'],
@@ -95,6 +96,8 @@ const builtIn: readonly (readonly string[])[] = [
 
 /** Weight of a synonym, relative to the word itself. */
 const synonymShare = 0.7;
+/** Weight of a word for a whole phrase: `no browser` means `headless` more surely than one word means another. */
+const phraseShare = 0.9;
 /** Weight of a word of a phrase that stands for a single word. */
 const phrasePartShare = 0.3;
 
@@ -195,7 +198,8 @@ function addGroup(
   const variants = found.get(term) ?? new Map<string, number>();
   const before = variants.size;
   for (const other of group.filter((expression) => expression !== own).flat()) {
-    const share = other.length === 1 ? synonymShare : phrasePartShare;
+    const share =
+      other.length > 1 ? phrasePartShare : phrase.length > 1 && own.length === 1 ? phraseShare : synonymShare;
     for (const part of other.length === 1 ? other : topical(other)) {
       if (!phrase.includes(part)) variants.set(part, Math.max(share, variants.get(part) ?? 0));
     }
