@@ -276,13 +276,15 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
           BINDERY_URL: harness.installation.baseUrl,
           BINDERY_KEY: harness.adminKey,
           BINDERY_CACHE: join(folder, '.bindery'),
+          // In CI the lock is only read.
+          CI: '',
         };
         return valueOf(await runCommand(args, environment)) as PublishedContent;
       };
       const codes = ({ diagnostics }: PublishedContent) => diagnostics.map(({ code }) => code);
       const careful = await publish();
       expect(careful.pages).toBe(1);
-      expect(codes(careful).filter((code) => code.startsWith('openapi'))).toEqual(['openapi-fetch-failed']);
+      expect(codes(careful).filter((code) => /^(?:openapi|remote)/.test(code))).toEqual(['remote-fetch-failed']);
       expect(careful.diagnostics).toContainEqual(expect.objectContaining({ file: 'docs.json', line: 5 }));
       const fetched = await publish('--private-addresses');
       expect(fetched.pages).toBe(2);
@@ -293,6 +295,16 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
         fetched.contentVersion,
         fetched.contentVersion,
       ]);
+      // Bytes that differ from the lock are not published.
+      const lock = join(folder, 'docs.lock.json');
+      const other = (await readFile(lock, 'utf8')).replace(/"sha256": "[0-9a-f]+"/, `"sha256": "${'0'.repeat(64)}"`);
+      await writeFile(lock, other);
+      const refused = await runCommand(['publish', folder, '--domain', harness.domain, '--private-addresses'], {
+        BINDERY_URL: harness.installation.baseUrl,
+        BINDERY_KEY: harness.adminKey,
+        CI: '',
+      });
+      expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('--refresh') });
     } finally {
       await server.close();
     }

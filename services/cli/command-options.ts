@@ -33,12 +33,32 @@ export function withBusOptions(command: Command): Command {
   return command.option(...dataFolder).option('--json', 'print JSON only', false);
 }
 
-/** The option of commands that fetch the API descriptions that a project names by address. */
-export const privateAddresses = [
-  '--private-addresses',
-  'also fetch from this machine and from private networks',
-  false,
-] as const;
+export type RemoteFlags = { remote: boolean; remotePictures?: boolean; refresh: boolean; privateAddresses: boolean };
+
+/** Adds the options of commands that fetch what a project names by address. `refresh`: what else `--refresh` does. */
+export function withRemote(command: Command, refresh = ''): Command {
+  const option = (flags: string, description: string) =>
+    new Option(flags, description).helpGroup('Files at an address:');
+  return (
+    command
+      // The option of earlier versions, in which the commands had another default.
+      .addOption(option('--remote', 'fetch the files that the project names by address').default(true).hideHelp())
+      .addOption(
+        option('--no-remote', 'fetch nothing: files at an address come from the cache, as docs.lock.json says'),
+      )
+      .addOption(
+        option('--remote-pictures', 'bring the pictures that pages name by address into the site, now and later'),
+      )
+      .addOption(option('--no-remote-pictures', 'leave these pictures on their sites again'))
+      .addOption(
+        option(
+          '--refresh',
+          `fetch all files at an address again and write docs.lock.json${refresh === '' ? '' : `; ${refresh}`}`,
+        ).default(false),
+      )
+      .addOption(option('--private-addresses', 'also fetch from this machine and from private networks').default(false))
+  );
+}
 
 /** An option with several of these values, separated by spaces or commas. */
 export function choiceList(flags: string, description: string, choices: readonly string[]): Option {

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import type { ProjectFile, ProjectFiles } from '#shared/docs/project/project-files.ts';
+import { lockFile } from '#shared/docs/reference/remote-files.ts';
 
 /** A docs project in a folder, read in place. Throws `NotAProject` when the folder has no `docs.json` or `mint.json`. */
 export async function folderProject(folder: string): Promise<ProjectFiles> {
@@ -66,7 +67,8 @@ export async function filesBelow(folder: string, path: string): Promise<string[]
 }
 
 /** False for names that never belong to a docs project. */
-export const isPacked = (path: string): boolean => !path.split('/').some((name) => neverPacked.has(name));
+export const isPacked = (path: string): boolean =>
+  !path.startsWith(lockFile) && !path.split('/').some((name) => neverPacked.has(name));
 
 /** The folder with the repository of a project, to which its links may lead: the nearest one with `.git`, else the project itself. */
 async function repositoryOf(folder: string): Promise<string> {
@@ -82,6 +84,7 @@ async function listFiles(folder: string, prefix: string, repository: string): Pr
   for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
     if (neverPacked.has(entry.name)) continue;
     const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
+    if (path.startsWith(lockFile)) continue;
     // A link to a file counts as the file. A link to a folder is left out, because it may be circular.
     const isLink = entry.isSymbolicLink() && (await stat(join(folder, path)).catch(() => undefined))?.isFile() === true;
     if (isLink) await checkLink(join(folder, path), repository);

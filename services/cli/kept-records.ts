@@ -16,7 +16,7 @@ const mostRecords = 100;
  * Removes records that were not used for two months, and the least recently used ones beyond the limit. A newer command may use another record
  * meanwhile.
  */
-export async function removeUnused(cache: string, now: number): Promise<void> {
+export async function removeUnused(cache: string, now: number, most = mostRecords): Promise<void> {
   const records = await Promise.all(
     (await readdir(cache)).map(async (name) => {
       const path = join(cache, name);
@@ -24,7 +24,7 @@ export async function removeUnused(cache: string, now: number): Promise<void> {
     }),
   );
   const byUse = records.toSorted((a, b) => b.usedAt - a.usedAt);
-  const unused = byUse.filter(({ usedAt }, at) => at >= mostRecords || usedAt < now - keptMs);
+  const unused = byUse.filter(({ usedAt }, at) => at >= most || usedAt < now - keptMs);
   await Promise.all(unused.map(({ path }) => rm(path, { force: true })));
 }
 

@@ -52,6 +52,12 @@ export const otherVariables = [
     'all services, command line',
     'folder with a file for each secret, named like its variable; variables in the environment take precedence',
   ],
+  [
+    'BINDERY_FONTS_URL',
+    'https://fonts.googleapis.com',
+    'command line',
+    'address of a service with the interface of Google Fonts, from which publish, check and dev fetch fonts',
+  ],
   ['BINDERY_URL', 'none', 'command line', 'address of the server that commands call'],
   ['BINDERY_KEY', 'none', 'command line', 'API key of commands'],
   [

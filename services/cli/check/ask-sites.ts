@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { cacheFolder } from '#infra/setup/server-locations.mjs';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { counted } from '#shared/runtime/figures.ts';
+import { inTurns } from '../in-turns.ts';
 import { writeWhole } from '../kept-records.ts';
 import type { ExternalAddress } from './check-folder.ts';
 import { type Answer, answerSchema, siteAsker, type SiteAskerOptions } from './site-asker.ts';
@@ -21,11 +21,7 @@ export type AskOptions = {
   asker?: Partial<SiteAskerOptions>;
 };
 
-/** Requests in flight, and those to one host. */
-const atOnce = 16;
-const atOnceByHost = 2;
-/** Pause after an answer before the next request to the same host. */
-const hostPauseMs = 100;
+const turns = { atOnce: 16, atOnceByHost: 2, pauseMs: 100 };
 
 const hourMs = 60 * 60 * 1_000;
 /** Ages up to which an answer counts. A page that exists rarely vanishes; one that was not found may be published soon. */
@@ -71,22 +67,19 @@ export async function askSites(
   }
   const kept = await keptAnswers(cache);
   const answers = new Map<string, Answer>();
-  const byHost = new Map<string, string[]>();
+  const toAsk: string[] = [];
   for (const address of places.keys()) {
     const before = kept[address];
     const age = before === undefined ? Infinity : now() - before.askedAt;
     if (!refresh && before !== undefined && age >= 0 && age < freshForMs[before.answer.kind])
       answers.set(address, before.answer);
-    else {
-      const { host } = new URL(address);
-      byHost.set(host, [...(byHost.get(host) ?? []), address]);
-    }
+    else toAsk.push(address);
   }
-  const total = byHost.values().reduce((sum, list) => sum + list.length, 0);
+  const total = toAsk.length;
   const site = siteAsker({ allowPrivate, ...asker });
   let asked = 0;
   try {
-    await inTurns([...byHost.values()], async (address) => {
+    await inTurns(toAsk, turns, async (address) => {
       const answer = await site.ask(address);
       answers.set(address, answer);
       kept[address] = { askedAt: now(), answer };
@@ -99,7 +92,9 @@ export async function askSites(
   }
   // Without a connection every host is unknown to the name server. Such answers are not kept.
   const isOffline =
-    byHost.size > 1 && answers.size === total && answers.values().every(({ noConnection }) => noConnection === true);
+    new Set(toAsk.map((address) => new URL(address).host)).size > 1 &&
+    answers.size === total &&
+    answers.values().every(({ noConnection }) => noConnection === true);
   if (isOffline) {
     return {
       findings: [],
@@ -150,39 +145,6 @@ function findingOf(address: string, answer: Answer, { file, line, column }: Exte
       return [{ severity: 'info', code: 'external-link-not-known', message, ...place }];
     }
   }
-}
-
-/** Works on lists of addresses, one list for each host: some requests at a time, and few of them to each host. */
-async function inTurns(hosts: readonly string[][], ask: (address: string) => Promise<Answer>): Promise<void> {
-  const inTurn = limited(atOnce);
-  const workers = hosts.flatMap((list) => {
-    const addresses = [...list];
-    return Array.from({ length: Math.min(atOnceByHost, list.length) }, async () => {
-      for (let next = addresses.shift(); next !== undefined; next = addresses.shift()) {
-        const address = next;
-        const { retryAfterMs = 0 } = await inTurn(() => ask(address));
-        if (addresses.length > 0) await delay(Math.max(hostPauseMs, retryAfterMs));
-      }
-    });
-  });
-  await Promise.all(workers);
-}
-
-/** Runs functions, at most so many at once, in the order in which they came. */
-function limited(most: number): <T>(run: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let active = 0;
-  return async (run) => {
-    if (active < most) active += 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await run();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) active -= 1;
-      else next();
-    }
-  };
 }
 
 async function keptAnswers(cache: string): Promise<Kept> {

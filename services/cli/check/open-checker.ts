@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { projectFilesIn, folderProject } from '../folder-project.ts';
-import { withFiles } from '../remote-descriptions.ts';
+import { withFiles } from '../remote/with-files.ts';
 import { type FolderCheck, type FolderCheckOptions, checkFolder } from './check-folder.ts';
 import type { childChecker } from './child-checker.ts';
 import type { ThreadAnswer, ThreadQuestion } from './thread-checker.ts';

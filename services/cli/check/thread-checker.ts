@@ -3,7 +3,7 @@ import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
 import { checkedPages } from '#shared/docs/render/checked-page.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { folderProject } from '../folder-project.ts';
-import { withFiles } from '../remote-descriptions.ts';
+import { withFiles } from '../remote/with-files.ts';
 import {
   type Checker,
   checkFolder,

@@ -10,17 +10,16 @@ import { explanation } from '../check/explain-code.ts';
 import { openChecker, type FolderChecker } from '../check/open-checker.ts';
 import { forgetTexts, textIn } from '../check/text-in.ts';
 import { WrongUse } from '../check/wrong-use.ts';
-import { privateAddresses } from '../command-options.ts';
+import { type RemoteFlags, withRemote } from '../command-options.ts';
 import { diagnosticCounts } from '../format.ts';
-import { noDescriptions, type RemoteDescriptions } from '../remote-descriptions.ts';
+import { remoteOf } from '../remote/remote-of.ts';
+import type { RemoteParts } from '../remote/remote-parts.ts';
+import { unreadFolder } from '../unread-folder.ts';
 import { createOutput, paintFor, terminalWidth, textTable } from '../terminal.ts';
 
-type CheckOptions = {
+type CheckOptions = RemoteFlags & {
   pages: boolean;
-  remote: boolean;
   external: boolean;
-  refresh: boolean;
-  privateAddresses: boolean;
   since?: string;
   fix: boolean;
   format?: FindingFormat;
@@ -28,15 +27,14 @@ type CheckOptions = {
 };
 
 export function checkCommand(program: Command): void {
-  const command = program
-    .command('check')
+  const command = withRemote(
+    program.command('check'),
+    'with --external, also ask the sites again whose answers are still fresh',
+  )
     .description('check a docs project as publication would, without a server')
     .argument('[folder]', 'the folder with docs.json', '.')
     .option('--no-pages', 'do not render pages: only the configuration, the navigation and the files are checked')
-    .option('--remote', 'fetch the API descriptions that the project names by address, as publish does', false)
     .option('--external', 'also ask other sites whether the linked pages exist', false)
-    .option('--refresh', 'with --external: ask again also where an earlier answer is still fresh', false)
-    .option(...privateAddresses)
     .option('--since <ref>', 'only show what the change since this commit, branch or tag of git has brought')
     .option('--fix', 'make the repairs of findings that have exactly one right repair', false)
     .addOption(
@@ -57,7 +55,6 @@ Findings are grouped by file. A table of them by code follows. The exit code is 
       }
       if (options.json && options.format !== undefined)
         throw new WrongUse('--json and --format are two formats. Name one of them.');
-      if (options.refresh && !options.external) throw new WrongUse('--refresh needs --external.');
       if (!options.pages && options.external)
         throw new WrongUse('--external needs the links of the pages, which --no-pages leaves out.');
       await runCheck(folder, options);
@@ -101,7 +98,7 @@ type Check = {
 const mostRounds = 5;
 
 async function checkProject(folder: string, options: CheckOptions, checker: FolderChecker): Promise<Check> {
-  const remote = await remoteOf(folder, options);
+  const remote = await remotePartsOf(folder, options);
   const earlier =
     options.since === undefined
       ? undefined
@@ -152,7 +149,7 @@ async function checkProject(folder: string, options: CheckOptions, checker: Fold
         : ['Pages were not rendered, so links, pictures, components and accessibility were not checked (--no-pages).']),
       ...(options.remote || !(await namesRemote(folder))
         ? []
-        : ['API descriptions that are named by address were not fetched (--remote fetches them).']),
+        : ['API descriptions and fonts that are named by address were not fetched (--no-remote).']),
     ];
     if (options.external) {
       const { askSites } = await import('../check/ask-sites.ts');
@@ -179,13 +176,11 @@ function progressOf({ json, format }: CheckOptions): (asked: number, total: numb
     void process.stderr.write(asked === total ? '\r\u001b[2K' : `\r\u001b[2KAsked ${asked} of ${total} addresses.`);
 }
 
-async function remoteOf(folder: string, options: CheckOptions): Promise<RemoteDescriptions> {
-  if (!options.remote) return noDescriptions;
-  const [{ folderProject }, { remoteDescriptions }] = await Promise.all([
-    import('../folder-project.ts'),
-    import('../remote-descriptions.ts'),
-  ]);
-  return await remoteDescriptions(await folderProject(folder), { allowPrivate: options.privateAddresses });
+async function remotePartsOf(folder: string, options: CheckOptions): Promise<RemoteParts> {
+  const project = await unreadFolder(folder);
+  const parts = await remoteOf(project, folder, options);
+  await project.remember();
+  return parts;
 }
 
 /** True if the configuration has an address after the key of a description. */

@@ -4,7 +4,7 @@ import type { ContentChanges } from '#shared/interfaces/http/content-reading.ts'
 import type { ContentList } from '#shared/interfaces/http/content.ts';
 import type { SiteView } from '#shared/interfaces/http/sites.ts';
 import { type ApiClient, foundOrNone } from '../api-client.ts';
-import { privateAddresses, type ServerCommandOptions, withConnection } from '../command-options.ts';
+import { type RemoteFlags, type ServerCommandOptions, withConnection, withRemote } from '../command-options.ts';
 import { ciRun } from '../ci-run.ts';
 import { connect, domainOrLocal } from '../connection.ts';
 import { counted, formatNumber, printable } from '#shared/runtime/figures.ts';
@@ -18,17 +18,16 @@ import { unreadFolder } from '../unread-folder.ts';
 import { whenDeployed } from '../when-deployed.ts';
 import { servedSentence } from '../when-served.ts';
 
-type PublishOptions = ServerCommandOptions & {
-  domain?: string;
-  label?: string;
-  preview: boolean;
-  remote: boolean;
-  privateAddresses: boolean;
-  wait: boolean;
-};
+type PublishOptions = ServerCommandOptions &
+  RemoteFlags & {
+    domain?: string;
+    label?: string;
+    preview: boolean;
+    wait: boolean;
+  };
 
 export function publishCommand(program: Command): void {
-  withConnection(program.command('publish'))
+  withRemote(withConnection(program.command('publish')))
     .description('publish a docs project: a folder with docs.json and MDX files')
     .argument('<folder>', 'the docs project, with docs.json in it')
     .option(
@@ -37,19 +36,16 @@ export function publishCommand(program: Command): void {
     )
     .option('--label <label>', 'name for this content version')
     .option('--preview', 'only the label and its preview change, and the live site does not; needs --label', false)
-    .option('--no-remote', 'do not fetch the API descriptions that the project names by address: use the last copies')
     .option('--no-wait', 'do not wait until readers of the site see it')
-    .option(...privateAddresses)
     .action(async (folder: string, options: PublishOptions) => {
       const output = createOutput(options.json);
       const domain = domainOrLocal(options.domain, options);
       const client = connect(options, 'admin');
-      const { remoteDescriptions } = await import('../remote-descriptions.ts');
+      const { remoteOf } = await import('../remote/remote-of.ts');
       const opened = await unreadFolder(folder);
-      const remote = await remoteDescriptions(opened, {
-        fetch: options.remote,
-        allowPrivate: options.privateAddresses,
-      });
+      const remote = await remoteOf(opened, folder, options);
+      const refused = remote.diagnostics.filter(({ severity }) => severity === 'error');
+      if (refused.length > 0) throw new NotPublished(refused.map(({ message }) => message).join('\n'));
       const run = ciRun(process.env);
       const before =
         run?.summaryFile === undefined
@@ -102,6 +98,11 @@ export function publishCommand(program: Command): void {
         });
       if (options.wait && shown === undefined) output.note(await unseenNote(client, domain, options.preview));
     });
+}
+
+/** The lock of the project and the files at its addresses do not match. */
+class NotPublished extends Error {
+  override name = 'NotPublished';
 }
 
 /** The differences to the content that was the latest before; undefined if there was none, or the server cannot compare the two. */

@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { privateAddresses, wholeNumber } from '../command-options.ts';
+import { wholeNumber, withRemote } from '../command-options.ts';
 import type { DevOptions } from '../dev/run-dev.ts';
 
 export function devCommand(program: Command): void {
-  program
-    .command('dev')
+  withRemote(program.command('dev'))
     .description('show the site of a docs project in the browser, and every change as soon as it is saved')
     .argument('[folder]', 'the folder with docs.json', '.')
     .option('--port <number>', 'first port to try', wholeNumber(0, 65_535), 3_000)
@@ -22,8 +21,6 @@ export function devCommand(program: Command): void {
       'let readers ask the assistant, which quotes the pages of the folder; nothing leaves this machine',
       false,
     )
-    .option('--remote', 'fetch the API descriptions that the project names by address, as publish does', false)
-    .option(...privateAddresses)
     .addHelpText(
       'after',
       '\nNeeds no server and no account. Pages are those of an export for all groups, with a small script that applies changes.',

@@ -16,6 +16,8 @@ export type DevFiles = ProjectFiles & {
   takeRead(): ReadFiles;
   /** Checks these files and folders again. Names are relative to the folder of the project. */
   look(paths: Iterable<string>): Promise<FilesChange>;
+  /** Replaces the files that are not in the folder. */
+  bring(files: ReadonlyMap<string, Uint8Array>): FilesChange;
   /** Checks all files, and reads those with another size, time or identity. For file systems without events. */
   lookAtAll(): Promise<FilesChange>;
 };
@@ -33,8 +35,9 @@ const readsAtOnce = 16;
 /** Time after which a file that became empty is read again: many programs empty a file before they write it. */
 const emptyForMs = 25;
 
-/** Opens the files of a project. `extra`: files that are not in the folder, such as fetched API descriptions. Throws as `projectFilesIn`. */
-export async function devFiles(folder: string, extra: ReadonlyMap<string, Uint8Array> = new Map()): Promise<DevFiles> {
+/** Opens the files of a project. `first`: files that are not in the folder, such as fetched API descriptions. Throws as `projectFilesIn`. */
+export async function devFiles(folder: string, first: ReadonlyMap<string, Uint8Array> = new Map()): Promise<DevFiles> {
+  let extra = first;
   const seen = new Map<string, Seen>();
   const kept = new Map<string, Uint8Array>();
   let keptBytes = 0;
@@ -113,6 +116,22 @@ export async function devFiles(folder: string, extra: ReadonlyMap<string, Uint8A
       for (const path of paths)
         if (isPacked(path) && !isExtra(path)) for (const file of await filesAt(path)) all.add(file);
       return lookAtFiles([...all]);
+    },
+    bring(files) {
+      const change: FilesChange = { changed: [], gone: [] };
+      for (const path of extra.keys()) {
+        const before = files.has(path) ? undefined : seen.get(path);
+        if (before === undefined) continue;
+        change.gone.push(entryOf(before));
+        seen.delete(path);
+      }
+      for (const [path, bytes] of files) {
+        const file = { path, ...digestOf(bytes), facts: 'extra' };
+        if (seen.get(path)?.sha256 !== file.sha256) change.changed.push(entryOf(file));
+        seen.set(path, file);
+      }
+      extra = files;
+      return change;
     },
     async lookAtAll() {
       const now = await projectFilesIn(folder).catch(() => undefined);

@@ -3,6 +3,8 @@ import { extensionOf, pagePathOf } from '#shared/docs/project/project-files.ts';
 import { pageFile } from '#shared/docs/render/bundle-paths.ts';
 import { textEnds } from '#shared/export/bundle/packed-segment.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
+import { lockFile } from '#shared/docs/reference/remote-files.ts';
+import { noParts, type RemoteParts } from '../remote/remote-parts.ts';
 import { closingFiles } from './closing-files.ts';
 import { devFiles, type FilesChange } from './dev-files.ts';
 import { devModel } from './dev-model.ts';
@@ -36,6 +38,8 @@ export type DevSite = {
   answer(target: string): Promise<SiteFile>;
   /** Checks these files, or all of them, and brings the open pages up to date. Undefined if nothing changed. */
   change(paths: readonly string[] | undefined): Promise<ChangeDone | undefined>;
+  /** Takes over the files that the project names by address, and the findings about the missing ones. */
+  bring(parts: RemoteParts): Promise<ChangeDone | undefined>;
   /** Brings one open page up to date, such as one whose connection was lost. */
   update(tab: Tab): Promise<void>;
   /** Problems of the project itself. */
@@ -59,6 +63,7 @@ export async function devSite(
   const search = devSearch(model, pages);
   let reading = await readOr(noReading, () => model.load());
   let last: Promise<unknown> = Promise.resolve();
+  let remote = noParts;
   /** Changes of the last seconds, in their order. */
   let recent: (FilesChange & { at: number })[] = [];
   /** Digests of the files of the site itself that browsers may have. */
@@ -128,9 +133,9 @@ export async function devSite(
     return texts.join('');
   }
 
-  async function changeNow(paths: readonly string[] | undefined): Promise<ChangeDone | undefined> {
+  async function changeNow(look: () => Promise<FilesChange>): Promise<ChangeDone | undefined> {
     const begunAt = performance.now();
-    const found = await (paths === undefined ? files.lookAtAll() : files.look(paths));
+    const found = await look();
     const { changed, gone } = found;
     const names = [...changed, ...gone].map(({ path }) => path);
     if (names.length === 0) return undefined;
@@ -244,23 +249,35 @@ export async function devSite(
     tab.send({ kind: 'problems', problems: shown });
   }
 
+  /** Runs changes one after the other. */
+  function inTurn<T>(change: () => Promise<T>): Promise<T> {
+    const done = last.then(change);
+    last = done.catch(() => undefined);
+    return done;
+  }
+
   /** Problems of the project: all that a page has to do with, or those of the project as a whole. */
   function projectProblems(page?: DevPage): Diagnostic[] {
     const { invalid, diagnostics } = reading;
-    const own = new Set(['', 'docs.json', 'mint.json', ...(page ? [page.file, ...page.includes] : [])]);
+    const own = new Set(['', 'docs.json', 'mint.json', lockFile, ...(page ? [page.file, ...page.includes] : [])]);
     return [
       ...(invalid === undefined ? [] : [invalidProblem(invalid)]),
-      ...diagnostics.filter(({ severity, file }) => severity !== 'info' && own.has(file)),
+      ...remote.diagnostics.filter(({ file }) => own.has(file)),
+      ...remote.withoutSaid(diagnostics).filter(({ severity, file }) => severity !== 'info' && own.has(file)),
     ];
   }
 
   return {
     answer,
-    change(paths) {
-      const done = last.then(() => changeNow(paths));
-      last = done.catch(() => undefined);
-      return done;
-    },
+    change: (paths) => inTurn(() => changeNow(() => (paths === undefined ? files.lookAtAll() : files.look(paths)))),
+    bring: (parts) =>
+      inTurn(async () => {
+        remote = parts;
+        const done = await changeNow(async () => files.bring(parts.files));
+        // Also without a change of files, the findings may be others.
+        if (done === undefined) await updateAll(tabs());
+        return done;
+      }),
     async update(tab) {
       await last;
       if (siteFiles === undefined && reading.hasSite) void siteFilesNow().catch(() => undefined);

@@ -3,23 +3,20 @@ import { once } from 'node:events';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { counted, formatNumber, printable } from '#shared/runtime/figures.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { projectFilesIn } from '../folder-project.ts';
 import { diagnosticCounts, diagnosticLine } from '../format.ts';
-import { noDescriptions, type RemoteDescriptions, remoteDescriptions } from '../remote-descriptions.ts';
+import type { RemoteFlags } from '../command-options.ts';
+import { lockedFiles } from '../remote/remote-parts.ts';
 import { paintFor } from '../terminal.ts';
 import type { ChangeDone } from './dev-site.ts';
+import { type DevRemote, devRemote } from './dev-remote.ts';
 import { openDev } from './open-dev.ts';
 
-export type DevOptions = {
+export type DevOptions = RemoteFlags & {
   port: number;
   host?: string;
   open: boolean;
   poll?: number | true;
   assistant: boolean;
-  remote: boolean;
-  privateAddresses: boolean;
 };
 
 const usualPollMs = 1_000;
@@ -33,24 +30,41 @@ export async function runDev(folder: string, options: DevOptions): Promise<void>
   const begunAt = performance.now();
   const paint = paintFor(process.stdout, process.env);
   const print = (line: string): void => void process.stdout.write(`${line}\n`);
-  const remote = options.remote ? await fetched(folder, options.privateAddresses) : noDescriptions;
-  for (const diagnostic of remote.diagnostics) print(diagnosticLine(diagnostic, paint));
+  const onError = (error: unknown): void => print(`${paint('red', 'error')} ${printable(messageOf(error))}`);
+  const onChange = (done: ChangeDone): void => {
+    print(changeLine(done));
+    for (const problem of done.problems.filter(isError)) print(`  ${diagnosticLine(problem, paint)}`);
+  };
   // The assistant has the code of a service, which a preview without it need not load.
   const { localAssistant } = options.assistant ? await import('./local-assistant.ts') : { localAssistant: undefined };
+  let remote: DevRemote | undefined;
   const dev = await openDev(folder, {
-    ...{ port, host, extra: remote.files, assistant: localAssistant?.(folder, print) },
+    // The first page has the files of the lock that are in the cache; the others follow.
+    ...{ port, host, extra: await lockedFiles(folder), assistant: localAssistant?.(folder, print) },
     ...(poll !== undefined && { pollMs: poll === true ? usualPollMs : poll }),
-    onError: (error) => print(`${paint('red', 'error')} ${printable(messageOf(error))}`),
+    onError,
     onLost: (reason) => print(`There are no events for ${folder} (${reason}), so all files are checked every second.`),
     onChange(done) {
-      print(changeLine(done));
-      for (const problem of done.problems.filter(isError)) print(`  ${diagnosticLine(problem, paint)}`);
+      onChange(done);
+      void remote?.changed(done.names);
     },
   });
   const { site, server } = dev;
+  const told = new Set<string>();
+  remote = devRemote(folder, options, {
+    onError,
+    async onParts(parts) {
+      const done = await site.bring(parts);
+      if (done !== undefined) onChange(done);
+      const lines = parts.diagnostics.map((diagnostic) => diagnosticLine(diagnostic, paint));
+      for (const line of lines.filter((one) => !told.has(one))) print(line);
+      for (const line of lines) told.add(line);
+    },
+  });
   print(`${paint('bold', server.url)}  ${counted(site.pageCount(), 'page')}, ${seconds(performance.now() - begunAt)}`);
   for (const problem of site.problems().filter(isError)) print(diagnosticLine(problem, paint));
   if (open) openInBrowser(server.url);
+  void remote.begin();
   const stop = new AbortController();
   await Promise.race([
     once(process, 'SIGINT', { signal: stop.signal }),
@@ -69,14 +83,6 @@ export function changeLine({ names, affected, ms, problems }: ChangeDone): strin
   return `${printable(first)}${more}  ${counted(affected, 'page')}  ${formatNumber(Math.round(ms))} ms${
     problems.length === 0 ? '' : `  ${diagnosticCounts(problems)}`
   }`;
-}
-
-/** The API descriptions that the project names by address. */
-async function fetched(folder: string, allowPrivate: boolean): Promise<RemoteDescriptions> {
-  const files = (await projectFilesIn(folder)).map((path) => ({ path }));
-  const read = async (path: string, maxBytes: number): Promise<Uint8Array> =>
-    (await readFile(join(folder, path))).subarray(0, maxBytes);
-  return remoteDescriptions({ files, read }, { allowPrivate });
 }
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;

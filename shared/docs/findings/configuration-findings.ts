@@ -188,7 +188,8 @@ export const configurationFindings = {
   'font-without-file': {
     severity: 'warning',
     says: 'a font has no file in the project, so readers see it only if their system has it. Pages load nothing from other sites.',
-    repair: 'Add the font file to the project and name it in `fonts.source`.',
+    repair:
+      'Publish with `bindery publish`, which fetches fonts of Google Fonts and those named by an address, or add the font file to the project and name it in `fonts.source`.',
     example: {
       file: 'docs.json',
       before: '"fonts": { "family": "Inter" }',

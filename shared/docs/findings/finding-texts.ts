@@ -5,6 +5,7 @@ import { linkFindings } from './link-findings.ts';
 import { pageFindings } from './page-findings.ts';
 import { qualityFindings } from './quality-findings.ts';
 import { referenceFindings } from './reference-findings.ts';
+import { remoteFindings } from './remote-findings.ts';
 
 /** The groups of codes, in the order of the documentation. */
 export const findingGroups = {
@@ -12,10 +13,18 @@ export const findingGroups = {
   Pages: pageFindings,
   'Links and files': linkFindings,
   'API descriptions': referenceFindings,
+  'Files at an address': remoteFindings,
   'Accessibility and weight': qualityFindings,
 } satisfies Record<string, FindingTexts>;
 
-const all = { ...configurationFindings, ...pageFindings, ...linkFindings, ...referenceFindings, ...qualityFindings };
+const all = {
+  ...configurationFindings,
+  ...pageFindings,
+  ...linkFindings,
+  ...referenceFindings,
+  ...remoteFindings,
+  ...qualityFindings,
+};
 
 /** Every code that Bindery reports about a project. */
 export type FindingCode = keyof typeof all;

@@ -101,23 +101,13 @@ export const referenceFindings = {
     severity: 'warning',
     says: 'the project names an API description by its address, and there is no copy of it. Servers do not fetch descriptions.',
     repair:
-      'Publish with `bindery publish`, which fetches it, or add the file to the project. `bindery check --remote` fetches it as a trial.',
+      'Publish with `bindery publish`, which fetches it, or add the file to the project. `bindery check` and `bindery dev` fetch it, too, unless `--no-remote` is set.',
     example: {
       file: 'list.mdx',
       before: '---\ntitle: List\nopenapi: https://example.com/openapi.json GET /users\n---',
       after: '---\ntitle: List\nopenapi: openapi.json GET /users\n---',
     },
     others: { 'openapi.json': users },
-  },
-  'openapi-fetch-failed': {
-    severity: 'warning',
-    says: 'an API description could not be fetched from its address, and there is no earlier copy.',
-    repair: 'Correct the address, or try again when its site answers.',
-  },
-  'openapi-copy-used': {
-    severity: 'warning',
-    says: 'an API description could not be fetched from its address, and an earlier copy is used.',
-    repair: 'Correct the address, or try again when its site answers.',
   },
   'example-not-made': {
     severity: 'warning',

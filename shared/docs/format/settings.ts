@@ -56,8 +56,8 @@ export const settingSupport: SupportTable = {
     schema: { anyOf: [number.schema, text.schema] },
   }),
   'fonts.source': partly(
-    'Font file of the project, such as `/fonts/own.woff2`.',
-    'files of the project; fonts of other sites are left to the reader’s system',
+    'Font file of the project, such as `/fonts/own.woff2`, or its address.',
+    'files of the project, and files at an address that `bindery publish` fetches; other ones are left to the reader’s system',
   ),
   'fonts.heading': done('Font of headings: the same settings as those of `fonts`.', group),
   'fonts.body': done('Font of text: the same settings as those of `fonts`.', group),

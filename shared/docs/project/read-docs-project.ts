@@ -39,7 +39,7 @@ import {
   reportFrontmatterWithoutEffect,
   reportSettingsWithoutEffect,
 } from '#shared/docs/format/report-without-effect.ts';
-import { isRemoteFile } from '#shared/docs/reference/remote-files.ts';
+import { isRemoteFile, lockFile } from '#shared/docs/reference/remote-files.ts';
 import {
   type MadeFile,
   type MadePage,
@@ -82,10 +82,9 @@ export async function readDocsProject(
     const candidates = [`${named}/index`, named.normalize('NFC'), named.normalize('NFD')];
     return candidates.find((path) => pageFiles.has(path));
   };
+  const isOfSite = (path: string): boolean => path !== lockFile && !config.files.includes(path) && !isRemoteFile(path);
   const ofKind = (kind: 'style' | 'script' | 'asset'): ProjectFile[] =>
-    files.filter(
-      ({ path }, at) => kinds[at] === kind && !ignored[at] && !config.files.includes(path) && !isRemoteFile(path),
-    );
+    files.filter(({ path }, at) => kinds[at] === kind && !ignored[at] && isOfSite(path));
   const carried = { assets: ofKind('asset'), styles: ofKind('style'), scripts: ofKind('script') };
   const specs = await specsOf(usable, carried.assets, readings);
   const reference = await openSiteReference(
@@ -209,7 +208,8 @@ export async function readDocsProject(
   const assets = entriesOf(carried.assets);
   const pictures = await pictureSizes(assets, usable, (file, make) => readings.of('picture', file, make));
   for (const made of reference.files()) await keep(made);
-  const fonts = await readFonts(config.value['fonts'], config.file, { ...usable, files: named }, report);
+  const withStyles = [...named, ...files.filter(({ path }) => isRemoteFile(path))];
+  const fonts = await readFonts(config.value['fonts'], config.file, { ...usable, files: withStyles }, report);
   checkPictures(settings, config.file, (path) => carriedPaths.has(path), report);
   checkIcons({ settings, navigation, pages }, config.file, (path) => carriedPaths.has(path), report);
   return {

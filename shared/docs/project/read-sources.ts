@@ -8,6 +8,8 @@ import type { Report } from './diagnostics.ts';
 import { jsonCopy, type JsonObject } from './json-values.ts';
 import { withoutPictures } from './inline-pictures.ts';
 import { cssAddresses } from './css-addresses.ts';
+import { pictureAddresses } from './picture-addresses.ts';
+import { remoteStem } from '#shared/docs/reference/remote-files.ts';
 import { leadingTitle } from './leading-title.ts';
 import { type Frontmatter, parseFrontmatter } from './parse-frontmatter.ts';
 import { fencedLines, prepareSource } from './prepare-source.ts';
@@ -170,7 +172,10 @@ export type ScannedSource = {
   imports: string[];
   /** `file` of each `<Snippet file="…">`. */
   snippetFiles: string[];
-  /** Targets with a leading slash, without query and anchor, sorted, each once. A superset: everything that looks like a path counts. */
+  /**
+   * Targets with a leading slash, without query and anchor, sorted, each once. A superset: everything that looks like a path counts. A picture of another
+   * site is the path of its copy without extension.
+   */
   linkTargets: string[];
 };
 
@@ -191,6 +196,7 @@ export function scanSource(text: string, file: string): ScannedSource {
     const target = rooted(found, file);
     if (target !== undefined) targets.add(target);
   }
+  for (const { address } of pictureAddresses(text)) targets.add(`/${remoteStem(address)}`);
   return { imports, snippetFiles, linkTargets: [...targets].sort() };
 }
 

@@ -11,13 +11,17 @@ import { thumbnailsSchema } from './read-thumbnails.ts';
 const optionalText = z.string().optional();
 const lightDark = z.object({ light: z.string(), dark: z.string() });
 
+const fontFormat = z.enum(['woff2', 'woff', 'truetype', 'opentype']);
+
 /** A font by name. `file` is its place in the project and in bundles; without one the font is left to the reader's system. */
 const siteFontSchema = z.object({
   family: z.string(),
   weight: z.number().optional(),
   /** `variable` is true if the file has all weights. */
-  file: z
-    .object({ path: z.string(), format: z.enum(['woff2', 'woff', 'truetype', 'opentype']), variable: z.boolean() })
+  file: z.object({ path: z.string(), format: fontFormat, variable: z.boolean() }).optional(),
+  /** Instead of one file, several: `weight` and `range` are those of CSS. Models of earlier versions have none. */
+  faces: z
+    .array(z.object({ path: z.string(), format: fontFormat, weight: z.string(), range: optionalText }))
     .optional(),
 });
 const siteFontsSchema = z.object({ body: siteFontSchema.optional(), heading: siteFontSchema.optional() });

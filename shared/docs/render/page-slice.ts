@@ -6,6 +6,7 @@ import { fileOfSetting } from '#shared/docs/project/project-files.ts';
 import { type PageMenu, readPageMenu } from '#shared/docs/project/read-page-menu.ts';
 import type { PageEntry, SiteSettings } from '#shared/docs/project/site-model.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { isRemoteStem, remoteAddress, remoteStem } from '#shared/docs/reference/remote-files.ts';
 import { type PageReferenceInput, pageReferenceInput } from '#shared/docs/reference/page-reference.ts';
 import { type PlaygroundSettings, playgroundSettings } from '#shared/docs/reference/playground-settings.ts';
 import { pageFile, siteAddress, siteBase, withoutBase } from './bundle-paths.ts';
@@ -139,8 +140,17 @@ function pageAt(index: SiteIndex, path: string): PageEntry {
 /** Links to these targets, in the form of a slice. */
 function linksTo(index: SiteIndex, written: Iterable<string>): Pick<PageSlice, 'links' | 'folders' | 'pictures'> {
   const siteUrl = siteBase(index.model.settings);
-  const targets = [...written].flatMap((target) => otherNames(target, siteUrl));
-  const links = Object.fromEntries(targets.map((target) => [target, resolveTarget(index, target)]));
+  const targets: string[] = [];
+  const copies: [string, string][] = [];
+  for (const target of written) {
+    const copy = index.copies.get(target.slice(1));
+    if (copy !== undefined) copies.push([target, copy]);
+    else if (!isRemoteStem(target)) targets.push(...otherNames(target, siteUrl));
+  }
+  const links = Object.fromEntries([
+    ...targets.map((target) => [target, resolveTarget(index, target)] as const),
+    ...copies,
+  ]);
   const folders = targets.flatMap((target) => {
     const first = folderPage(index, target);
     return first === undefined ? [] : [[target, first] as const];
@@ -388,10 +398,14 @@ function makeChrome(index: SiteIndex): PageChrome {
 }
 
 function fontFiles(index: SiteIndex, fonts: SiteSettings['fonts']): string[] | undefined {
-  const files = [fonts?.body, fonts?.heading].flatMap((font) => font?.file ?? []);
+  const files = [fonts?.body, fonts?.heading].flatMap((font) => font?.file ?? font?.faces?.find(isLatin) ?? []);
   const small = files.flatMap(({ path, format }) => (format === 'woff2' && index.files.has(path) ? [path] : []));
   return small.length === 0 ? undefined : [...new Set(small)];
 }
+
+/** True for the file of a family that has the letters of English. */
+const isLatin = ({ range }: { range?: string | undefined }): boolean =>
+  range === undefined || /U\+0{0,4}-0{0,2}FF\b/i.test(range);
 
 function organizationOf(written: SiteSettings['seo']['organization']): Organization | undefined {
   if (!isJsonObject(written)) return undefined;
@@ -433,6 +447,9 @@ function picture(index: SiteIndex, written: string | undefined): string | undefi
   if (written === undefined) return undefined;
   if (isInlineImage(written)) return written;
   const url = classifyUrl(written);
-  if (url.kind === 'external' && url.href.startsWith('https:')) return url.href;
+  if (url.kind === 'external') {
+    const copy = index.copies.size === 0 ? undefined : index.copies.get(remoteStem(remoteAddress(url.href) ?? ''));
+    return copy ?? (url.href.startsWith('https:') ? url.href : undefined);
+  }
   return url.kind === 'path' ? fileOfSetting(url.path, (path) => index.files.has(path)) : undefined;
 }

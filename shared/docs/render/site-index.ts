@@ -5,6 +5,7 @@ import type { FileEntry, PageEntry, SiteModel } from '#shared/docs/project/site-
 import { pageFile, namedPage, pagePathOfAddress } from './bundle-paths.ts';
 import { type NavigationPlace, navigationPlaces, type Sidebar } from './navigation-places.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
+import { stemOf } from '#shared/docs/reference/remote-files.ts';
 import { type SiteRedirects, siteRedirects } from './redirects.ts';
 import { usedFiles } from './used-files.ts';
 
@@ -18,6 +19,8 @@ export type SiteIndex = {
   files: ReadonlyMap<string, FileEntry>;
   /** Sizes of the pictures among the files. */
   pictures: ReadonlyMap<string, PictureSize>;
+  /** The copies of files that the project names by address, by their paths without extension. */
+  copies: ReadonlyMap<string, string>;
   /** Files that pages need, by name. */
   dependencies: ImportedFiles;
   /** Folder that has pages but no index page → the first page in it, in the order of the navigation. */
@@ -70,12 +73,18 @@ function indexWith(
     exported: exportedPaths,
     files: new Map(files.map((file) => [file.path, file])),
     pictures: new Map(model.assets.flatMap(({ path, picture }) => (picture === undefined ? [] : [[path, picture]]))),
+    copies: new Map(files.flatMap(({ path }) => copyAt(path))),
     dependencies: importedFiles(model),
     folders: foldersOf(navigation.places.keys(), exportedPaths),
     redirects: siteRedirects(model.redirects, (path) => exportedPaths.has(path)),
     ...navigation,
     ...languagesOf(model.navigation),
   };
+}
+
+function copyAt(path: string): [stem: string, path: string][] {
+  const stem = stemOf(path);
+  return stem === undefined ? [] : [[stem, path]];
 }
 
 /** The places of the pages of an export in the navigation. */

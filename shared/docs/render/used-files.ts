@@ -3,6 +3,7 @@ import { importedFiles, type ImportedFiles, reachedFiles } from '#shared/docs/pr
 import type { JsonValue } from '#shared/docs/project/json-values.ts';
 import type { FileEntry, NavigationNode, PageEntry, SiteModel } from '#shared/docs/project/site-model.ts';
 import { decoded } from '#shared/docs/project/url-policy.ts';
+import { stemOf } from '#shared/docs/reference/remote-files.ts';
 import { pagePathOfAddress } from './bundle-paths.ts';
 
 /**
@@ -29,12 +30,15 @@ export function usedFiles(model: SiteModel, exported: ReadonlySet<string>): (fil
   ])
     shown.add(path);
   const hidden = namesOf(leftOut, snippets);
+  // Pages name the copy of a file at an address without its extension.
+  const isIn = (names: ReadonlySet<string>, path: string): boolean =>
+    names.has(path) || names.has(stemOf(path) ?? path);
   const files = [...model.assets, ...model.specs].map(({ path }) => path);
-  const ofShown = new Set(files.filter((path) => shown.has(path)).map(folderOf));
-  const ofHidden = new Set(files.filter((path) => hidden.has(path) && !shown.has(path)).map(folderOf));
+  const ofShown = new Set(files.filter((path) => isIn(shown, path)).map(folderOf));
+  const ofHidden = new Set(files.filter((path) => isIn(hidden, path) && !isIn(shown, path)).map(folderOf));
   return ({ path }) => {
-    if (shown.has(path)) return true;
-    if (hidden.has(path)) return false;
+    if (isIn(shown, path)) return true;
+    if (isIn(hidden, path)) return false;
     const folder = folderOf(path);
     return folder === '.' || ofShown.has(folder) || !ofHidden.has(folder);
   };

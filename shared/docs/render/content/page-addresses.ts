@@ -6,6 +6,7 @@ import type { PageSlice } from '../page-slice.ts';
 import { AnchorNames } from './anchor-names.ts';
 import type { Addresses } from './write-content.ts';
 import type { PictureSize } from '#shared/docs/project/picture-size.ts';
+import { isRemoteStem, remoteAddress, remoteStem } from '#shared/docs/reference/remote-files.ts';
 import { classifyUrl, decoded, isInlineImage, rootedPath } from '#shared/docs/project/url-policy.ts';
 
 /** An address that a page has, as its author wrote it, and its place. */
@@ -35,13 +36,14 @@ type PageAddresses = Addresses & {
 
 /**
  * Converts the addresses of a page to relative ones, so that the bundle works at any path and from a folder. Addresses of pictures on other sites
- * stay unchanged: nothing is fetched.
+ * stay unchanged, unless the project has copies of them: nothing is fetched.
  */
 export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report: Report): PageAddresses {
   const names = new AnchorNames(ids);
   const links = new Map<string, Partial<Start>>();
   const healed = new Map<string, string>();
   const seen: SeenAddresses = { links: [], external: [], media: [] };
+  const hasCopies = Object.keys(slice.links).some(isRemoteStem);
   const add = (target: string, element: Element, written: string): void => {
     const place = startOf(element);
     if (!links.has(target)) links.set(target, place);
@@ -133,6 +135,11 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
     const refuse = (why: string): undefined =>
       report('address-not-allowed', `The address ${quoted(written)} is left out: ${why}.`, element) as undefined;
     if (url.kind === 'external') {
+      const copy = copyOf(url.href);
+      if (copy !== undefined) {
+        note(seen.media, copy, element);
+        return relativeHref(slice.path, copy);
+      }
       if (!url.href.startsWith('https:')) return refuse('media of other sites must have an https address');
       note(seen.external, url.href, element);
       return url.href;
@@ -152,9 +159,16 @@ export function pageAddresses(slice: PageSlice, ids: ReadonlySet<string>, report
 
   function sizeOf(written: string): PictureSize | undefined {
     const url = classifyUrl(written);
+    if (url.kind === 'external') return slice.pictures[copyOf(url.href) ?? ''];
     if (url.kind !== 'path' || url.path === '' || climbsOut(url.path, slice.file)) return undefined;
     const found = resolve(rootedPath(url.path, slice.file));
     return found !== null && Object.hasOwn(slice.pictures, found) ? slice.pictures[found] : undefined;
+  }
+
+  /** The copy of a picture of another site, which was fetched on the author's machine. */
+  function copyOf(href: string): string | undefined {
+    if (!hasCopies) return undefined;
+    return slice.links[`/${remoteStem(remoteAddress(href) ?? '')}`] ?? undefined;
   }
 
   /** Resolves a target. Targets that expressions or snippets make are unknown at publication, so they are assumed to exist. */

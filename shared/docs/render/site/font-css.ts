@@ -9,7 +9,9 @@ import { encodePath } from '../bundle-paths.ts';
  */
 export function fontCss({ body, heading }: SiteFonts, isThere: (path: string) => boolean): string {
   const has = (font: SiteFont | undefined): font is FontWithFile => font?.file !== undefined && isThere(font.file.path);
-  const faces: string[] = [];
+  const ofFamily = (font: SiteFont | undefined): string[] =>
+    font?.faces?.filter(({ path }) => isThere(path)).map((face) => fontFaceOf(font, face)) ?? [];
+  const faces: string[] = [...new Set([...ofFamily(body), ...ofFamily(heading)])];
   const ofBody = has(body) ? body : undefined;
   if (ofBody) faces.push(fontFace(ofBody, ofBody.weight ?? 400));
   const ofHeading = has(heading) ? besideBody(heading, ofBody) : undefined;
@@ -40,6 +42,18 @@ function besideBody(heading: FontWithFile, body: FontWithFile | undefined) {
 }
 
 const allWeights = '1 1000';
+
+/** An `@font-face` rule of one of several files of a family. */
+const fontFaceOf = (
+  font: SiteFont,
+  { path, format, weight, range }: NonNullable<SiteFont['faces']>[number],
+): string => `@font-face {
+  font-family: ${familyName(font)};
+  src: url("../${encodePath(path)}") format("${format}");
+  font-weight: ${weight};
+  font-display: swap;
+${range === undefined ? '' : `  unicode-range: ${range};\n`}}
+`;
 
 /** An `@font-face` rule. The address is relative to the style sheet's folder. */
 const fontFace = (font: FontWithFile, weight: number | string): string => `@font-face {
