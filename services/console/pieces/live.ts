@@ -1,13 +1,18 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { LiveEvent } from '../live.ts';
 import type { Visit } from '../page.ts';
 import { PlatformRefusal } from '../platform.ts';
 
-/** A connection to the live updates of a page, at the address of one of the console's streams. It shows nothing itself. */
+/**
+ * A connection to the live updates of a page, at the address of one of the console's streams. It shows nothing itself. Its id differs from that of the
+ * connection of another page: an element that stays when scripts put one page in the place of another would go on with its old address, and show what
+ * happens to another export.
+ */
 export const liveConnection = (address: string): SafeHtml =>
-  html`<div hx-sse:connect="${address}" hx-sse:close="over" hx-swap="none" hidden></div>`;
+  html`<div id="live-${sha256Of(address).slice(0, 16)}" hx-sse:connect="${address}" hx-sse:close="over" hx-swap="none" hidden></div>`;
 
 /** A part of a live page that replaces the element with this id. `whole`: the element itself; otherwise its content. */
 export const livePart = (id: string, content: SafeHtml, which: 'whole' | 'content' = 'whole'): SafeHtml =>
