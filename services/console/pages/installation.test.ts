@@ -1,3 +1,4 @@
+import { createServer, type AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { doctorSchema } from '#shared/interfaces/http/doctor.ts';
@@ -122,3 +123,18 @@ test('doctor names each check with its state and repair, and a hung one is cut o
     expect(html.slice(html.indexOf(`<th scope="row">${name}</th>`)).split('</tr>')[0]).toContain(state);
   expect(shown[0]).toMatchObject({ name: 'bus', state: 'good' });
 });
+
+test('every page of the installation says what is not known while the platform takes requests and answers none', async () => {
+  const silent = createServer();
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as AddressInfo;
+  const other = await consoleHarness(gateway, { BINDERY_PLATFORM_URL: `http://127.0.0.1:${port}` });
+  const visitor = await other.signedIn();
+  for (const [name, value] of (await site.signedIn(operatorToken)).cookies) visitor.cookies.set(name, value);
+  const pages = ['', '/doctor', '/work', '/dead-letters', '/housekeeping', '/verification'];
+  const shown = await Promise.all(pages.map((path) => visitor.get(`/installation${path}`)));
+  for (const [at, { status, html }] of shown.entries())
+    expect([pages[at], status, html.includes('The platform did not answer within')]).toEqual([pages[at], 200, true]);
+  await other.close();
+  silent.close();
+}, 60_000);

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
 import { type DoctorCheck, doctorSchema } from '#shared/interfaces/http/doctor.ts';
 import {
@@ -10,7 +11,7 @@ import {
 } from '#shared/interfaces/http/installation.ts';
 import { page, type Visit } from '../page.ts';
 import { icon } from '../pieces/icon.ts';
-import { partOf } from '../pieces/part.ts';
+import { partOf, unlessSilent } from '../pieces/part.ts';
 import { bytes, command, count, pageHead, plural, state, table, type Tone } from '../pieces/pieces.ts';
 
 const tones: Readonly<Record<ServiceHealth['state'], Tone>> = {
@@ -27,17 +28,27 @@ export const installationPage = page({ path: '/installation', of: 'installation'
     deadLetterListSchema,
   );
   const doctor = ask({ path: '/v1/installation/doctor' }, doctorSchema);
-  const [{ services }, verdict, parts] = await Promise.all([
-    ask({ path: '/v1/installation/services' }, serviceListSchema),
-    partOf(Promise.all([doctor, deadLetters]), ([{ checks }, letters]) => verdictOf(checks, letters)),
+  const [services, verdict, parts] = await Promise.all([
+    partOf(ask({ path: '/v1/installation/services' }, serviceListSchema), servicesTable),
+    partOf(Promise.all([doctor, unlessSilent(deadLetters)]), ([{ checks }, letters]) => verdictOf(checks, letters)),
     otherParts(ask, deadLetters),
   ]);
-  const versions = new Set(services.flatMap(({ version }) => version ?? []));
   const actions = html`<a class="button" href="/installation/verification">Verification of the logs</a><a class="button primary" href="/installation/doctor">All checks</a>`;
   const content = html`${pageHead('Health', 'Is the installation healthy, and what needs you?', actions)}
 ${verdict}
-${versions.size > 1 ? html`<p>${state('warn', 'The services run different versions.')}</p>` : ''}
 <h2>Services</h2>
+${services}
+<p class="about">Renderers, bundlers, the indexer and the deployer do not answer requests. Workers with their tasks are among the <a href="/installation/work">queues and workers</a>.</p>
+${parts}
+<h2>Disks, settings and servers</h2>
+<p class="about">This command examines them on the machines where the services run:</p>
+${command('npm run bindery -- doctor')}`;
+  return { title: 'Health', content };
+});
+
+function servicesTable({ services }: z.output<typeof serviceListSchema>): SafeHtml {
+  const versions = new Set(services.flatMap(({ version }) => version ?? []));
+  return html`${versions.size > 1 ? html`<p>${state('warn', 'The services run different versions.')}</p>` : ''}
 ${table(
   'Services',
   [
@@ -53,24 +64,20 @@ ${table(
     },
   ],
   services,
-)}
-<p class="about">Renderers, bundlers, the indexer and the deployer do not answer requests. Workers with their tasks are among the <a href="/installation/work">queues and workers</a>.</p>
-${parts}
-<h2>Disks, settings and servers</h2>
-<p class="about">This command examines them on the machines where the services run:</p>
-${command('npm run bindery -- doctor')}`;
-  return { title: 'Health', content };
-});
+)}`;
+}
 
-/** The findings that need the operator, as one list. */
-function verdictOf(checks: readonly DoctorCheck[], { deadLetters, unreadable, nextCursor }: DeadLetterList): SafeHtml {
+/** The findings that need the operator, as one list. `letters`: undefined if they are not known, which their own part of the page says. */
+function verdictOf(checks: readonly DoctorCheck[], letters: DeadLetterList | undefined): SafeHtml {
+  const { deadLetters, unreadable, nextCursor } = letters ?? { deadLetters: [], unreadable: [], nextCursor: undefined };
   const waiting =
     deadLetters.filter(({ cause, decision }) => cause !== 'newer' && decision === undefined).length + unreadable.length;
   const wrong = checks.filter(({ state: is }) => is === 'fault' || is === 'warning' || is === 'unknown');
+  const things = wrong.length + (waiting > 0 || letters === undefined ? 1 : 0);
   const isBad = waiting > 0 || wrong.some(({ state: is }) => is === 'fault');
-  if (wrong.length === 0 && waiting === 0)
+  if (wrong.length === 0 && waiting === 0 && letters !== undefined)
     return html`<div class="notice good">${icon('circle-check')}<p><strong>The installation is healthy.</strong> All ${plural(checks.length, 'check')} are good, and no message was set aside.</p></div>`;
-  return html`<div class="notice ${isBad ? 'bad' : ''}">${icon(isBad ? 'circle-x' : 'triangle-alert')}<div><p><strong>${plural(wrong.length + (waiting > 0 ? 1 : 0), 'thing')} ${wrong.length + (waiting > 0 ? 1 : 0) === 1 ? 'needs' : 'need'} you.</strong></p><ul>${
+  return html`<div class="notice ${isBad ? 'bad' : ''}">${icon(isBad ? 'circle-x' : 'triangle-alert')}<div><p><strong>${plural(things, 'thing')} ${things === 1 ? 'needs' : 'need'} you.</strong></p><ul>${letters === undefined ? html`<li>The messages that could not be handled are not known: <a href="/installation/dead-letters">Dead letters</a></li>` : ''}${
     waiting === 0
       ? ''
       : html`<li>${nextCursor === undefined ? '' : 'More than '}${plural(waiting, 'message')} could not be handled. Retry or drop ${waiting === 1 ? 'it' : 'them'}: <a href="/installation/dead-letters">Dead letters</a></li>`

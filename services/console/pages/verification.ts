@@ -9,6 +9,7 @@ import {
 import { hasRole } from '#shared/interfaces/http/person-token.ts';
 import { z } from 'zod';
 import { form, page, type Visit } from '../page.ts';
+import { inTime } from '../pieces/part.ts';
 import { PlatformRefusal } from '../platform.ts';
 import {
   attribute,
@@ -95,7 +96,7 @@ function routesOf(place: Place) {
   const { path, asks, of } = place;
   const where = of === undefined ? {} : { of };
   const shown = page({ path, ...where }, async (visit) => {
-    const verification = await visit.ask({ path: asks }, verificationSchema).catch((error: unknown) => {
+    const verification = await inTime(visit.ask({ path: asks }, verificationSchema)).catch((error: unknown) => {
       if (!(error instanceof PlatformRefusal) || (error.status > 0 && error.status < 500)) throw error;
       return error;
     });

@@ -1,9 +1,10 @@
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
+import { withDeadline } from '#shared/runtime/with-deadline.ts';
 import { PlatformRefusal } from '../platform.ts';
 import { icon } from './icon.ts';
 
-/** A page waits no longer for a part of it. */
-const withinMs = 2_000;
+/** A page waits no longer for a part of it. The gateway waits up to 1.9 s for a service. */
+const withinMs = 2_500;
 
 /** The place of a part that is not known, with the reason. */
 export const unknownPart = (reason: string, requestId?: string): SafeHtml =>
@@ -11,24 +12,35 @@ export const unknownPart = (reason: string, requestId?: string): SafeHtml =>
     requestId === undefined ? '' : html`<p class="quiet">Request ${requestId}</p>`
   }</div></div>`;
 
+/** The answer of the platform, unless it is late: then rejects with a `PlatformRefusal` as if there was no answer. */
+export async function inTime<T>(asked: Promise<T>): Promise<T> {
+  const late = () =>
+    new PlatformRefusal(`The platform did not answer within ${withinMs / 1_000} s.`, {
+      status: 0,
+      code: 'unavailable',
+    });
+  return await withDeadline(asked, withinMs, late);
+}
+
 /**
  * A part of a page that fails alone. If the platform cannot answer, or is late, the part says so and the rest of the page stands. Rejects with other
  * refusals, such as that there is no such thing.
  */
 export async function partOf<T>(asked: Promise<T>, show: (answer: T) => SafeHtml): Promise<SafeHtml> {
-  const late = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => late.resolve(undefined), withinMs);
   try {
-    const answer = await Promise.race([asked.then((value) => ({ value })), late.promise]);
-    // A late answer is no longer needed, and may still reject.
-    if (answer === undefined) asked.catch(() => {});
-    return answer === undefined
-      ? unknownPart(`The platform did not answer within ${withinMs / 1_000} s.`)
-      : show(answer.value);
+    return show(await inTime(asked));
   } catch (error) {
-    if (!(error instanceof PlatformRefusal) || (error.status > 0 && error.status < 500)) throw error;
+    if (!isSilence(error)) throw error;
     return unknownPart(error.message, error.requestId);
-  } finally {
-    clearTimeout(timer);
   }
 }
+
+/** The answer of the platform, or undefined if it cannot answer, or is late. */
+export const unlessSilent = async <T>(asked: Promise<T>): Promise<T | undefined> =>
+  await inTime(asked).catch((error: unknown) => {
+    if (!isSilence(error)) throw error;
+    return undefined;
+  });
+
+const isSilence = (error: unknown): error is PlatformRefusal =>
+  error instanceof PlatformRefusal && (error.status === 0 || error.status >= 500);
