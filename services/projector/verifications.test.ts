@@ -160,6 +160,28 @@ test('a failure is shown with its reason, and the result before it stays', async
   expect(result?.whole).toBe(true);
 });
 
+test('a mark and a result of a clock that was ahead do not stand for as long as it was ahead', async () => {
+  const ahead = 24 * hourMs;
+  const set = (ms: number) => (gateway.clock.time = new Date(gateway.clock.time.getTime() + ms));
+  shut();
+  const dying = aProjector({}, { beatMs: 1_000_000 });
+  set(ahead);
+  await dying.start({ organization: acme }, asked);
+  await vi.waitUntil(async () => (await dying.read({ organization: acme })).running?.state === 'running');
+  set(-ahead);
+  const next = aProjector();
+  const { running } = await next.start({ organization: acme }, asked);
+  expect(running?.askedAt).toBe(gateway.clock.time.toISOString());
+  open();
+  await Promise.all([next.idle(), dying.idle()]);
+  set(ahead);
+  await next.start({ organization: acme }, { askedBy: ada, again: true });
+  await next.idle();
+  set(-ahead);
+  expect((await next.start({ organization: acme }, asked)).running).toBeDefined();
+  await next.idle();
+});
+
 test('a projector that stops ends its verification, and one that died is replaced after a minute', async () => {
   shut();
   const stopped = aProjector();

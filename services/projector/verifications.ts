@@ -53,8 +53,11 @@ export function verifications(parts: VerificationParts): Verifications {
   const store = bus.verifications;
   let last: Promise<unknown> = Promise.resolve();
 
+  /** Age of a time. If the clock was set back, or another machine's clock is ahead, a time in the future counts as equally old. */
+  const ageMs = (time: string): number => Math.abs(clock.now().getTime() - Date.parse(time));
+
   const isAlive = ({ running }: VerificationDocument): boolean =>
-    running !== undefined && clock.now().getTime() - Date.parse(running.beatAt) < deadAfterMs;
+    running !== undefined && ageMs(running.beatAt) < deadAfterMs;
 
   /** The run of a dead process is shown as failed. */
   function shown({ organization }: Scope, document: VerificationDocument = {}): Verification {
@@ -87,14 +90,9 @@ export function verifications(parts: VerificationParts): Verifications {
         const stored = await store.get(key, { fromLeader: true });
         const { result } = stored?.document ?? {};
         if (stored !== undefined && isAlive(stored.document)) return shown(scope, stored.document);
-        const now = clock.now();
-        const isKnown =
-          result !== undefined &&
-          result.head === head &&
-          now.getTime() - Date.parse(result.finishedAt) < hourMs &&
-          !again;
+        const isKnown = result !== undefined && result.head === head && ageMs(result.finishedAt) < hourMs && !again;
         if (isKnown) return shown(scope, { result });
-        const at = now.toISOString();
+        const at = clock.now().toISOString();
         const running = { state: 'waiting', id: randomUUID(), askedAt: at, askedBy, beatAt: at } as const;
         const document: VerificationDocument = { running, ...(result !== undefined && { result }) };
         const revision = await store.put(key, document, { expectedRevision: stored?.revision ?? 0 });

@@ -205,7 +205,7 @@ ${
 <p class="about">The hash of a last entry covers all entries before it. Keep this page: a later verification whose chains do not contain these entries shows that records were removed or rewritten. The digest is SHA-256 over the lines "subject revision hash" of all histories of a log, sorted by subject.</p>
 ${streams.filter(({ headCount }) => headCount > 0).map(headsOf)}
 <h2>How it was checked</h2>
-<p class="about">The projector read each history in the log and in the archive, compared numbers, hashes and states, and compared the ends with the read models and with anchors: keyed hashes that no service which writes logs can make. Records of links are not chained; each was compared with the audit in both directions.</p>`;
+<p class="about">The projector read each history in the log and in the archive, compared numbers, hashes and states, and compared the ends with the read models and with anchors: keyed hashes that no service which writes logs can make. Records of links are not chained; each was compared with the audit in both directions.${of === undefined ? ' An export whose history, archive and read models were all removed leaves only a gap in its stream. Gaps belong to no organization: an operator sees them in the verification of the whole installation.' : ''}</p>`;
 }
 
 const endOf = (entry: VerifiedStream['first']): SafeHtml =>
