@@ -261,9 +261,26 @@ describe('signing out', () => {
     const { visitor } = await signedIn('ada');
     await visitor.get('/o/acme');
     const stolen = visitor.cookies.get(session) ?? '';
-    expect((await visitor.send('/sign-out')).location).toBe('/sign-in');
+    expect((await visitor.send('/sign-out')).location).toBe('/sign-out/account');
     visitor.cookies.set(session, stolen);
     expect((await visitor.get('/o/acme')).location).toMatch(/^\/sign-in/);
+  });
+
+  test('leads to the provider, where the account is signed out by a link that the policy of the page allows', async () => {
+    const { visitor } = await signedIn('ada');
+    await visitor.get('/o/acme');
+    const { html, headers, status } = await visitor.get((await visitor.send('/sign-out')).location ?? '');
+    expect([status, headers.get('content-security-policy')]).toEqual([
+      200,
+      expect.stringContaining("form-action 'self'"),
+    ]);
+    const address = /<a href="([^"]+)" class="button">/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect(new URL(address).origin).toBe(new URL(issuer).origin);
+    const there = await fetch(address);
+    expect([there.status, await there.text()]).toEqual([200, expect.stringContaining('logout')]);
+    const byKey = await site.signedIn(acme.adminKey);
+    await byKey.get('/o/acme');
+    expect((await byKey.send('/sign-out')).location).toBe('/sign-in');
   });
 
   test('everywhere ends the sessions of the account in all browsers, and of no other account', async () => {

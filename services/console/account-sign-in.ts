@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { html, type SafeHtml } from '#shared/docs/render/html.ts';
 import { longestPersonName } from '#shared/interfaces/http/person-token.ts';
 import type { Account } from '#shared/login/account.ts';
 import { type Attempt, oidcProvider } from '#shared/login/oidc-provider.ts';
@@ -12,6 +13,8 @@ import { groupDigest, type SignIn } from './sessions.ts';
 /** Time limit for the visit to the provider. */
 const attemptSeconds = 900;
 const callbackPath = '/sign-in/account/return';
+/** Page after the sign-out of an account. */
+export const signedOutPath = '/sign-out/account';
 
 type BoundAttempt = Attempt & { browser: string; to: string };
 
@@ -23,7 +26,7 @@ type Parts = {
   isSecure: boolean;
   logger: Logger;
   signedIn: (reply: FastifyReply, signIn: SignIn, to: string) => Promise<FastifyReply>;
-  sendSentence: (reply: FastifyReply, status: number, title: string, sentence: string) => FastifyReply;
+  sendSentence: (reply: FastifyReply, status: number, title: string, sentence: SafeHtml | string) => FastifyReply;
 };
 
 /** Signs in with an account at an OpenID Connect provider: authorization code flow with PKCE, state and nonce, bound to the browser. */
@@ -50,6 +53,20 @@ export function accountSignIn(app: FastifyInstance, parts: Parts): void {
     } catch (error) {
       return unreachable(reply, error);
     }
+  });
+
+  // A form may not lead to the provider (`form-action 'self'`), so its answer leads here, and a link leads on.
+  app.get(signedOutPath, async (_request, reply) => {
+    const address = await provider.logoutAddress();
+    const { host } = parts.provider.issuer;
+    return sendSentence(
+      reply,
+      200,
+      'You are signed out',
+      address === undefined
+        ? `Your account is still signed in at ${host}.`
+        : html`Your account is still signed in at ${host}, and signs in here again without a password. <a href="${address}" class="button">Sign out there, too</a>`,
+    );
   });
 
   app.get(callbackPath, async (request, reply) => {

@@ -19,7 +19,7 @@ import { cookieIn, sealer } from '#shared/login/sealed-values.ts';
 import { addHealthRoutes, type Health } from '#shared/runtime/health-routes.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { type Clock, randomBase62 } from '#shared/runtime/time-and-ids.ts';
-import { accountSignIn } from './account-sign-in.ts';
+import { accountSignIn, signedOutPath } from './account-sign-in.ts';
 import { addAssetRoutes } from './assets.ts';
 import { accountsOf, type ConsoleConfig } from './config.ts';
 import type { ConsoleForm, ConsoleRoute, Refused, View, Visit } from './page.ts';
@@ -250,7 +250,8 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
           'The end of the session could not be stored, so a copy of its cookie elsewhere may still work. Sign in again in a moment, and choose “Sign out everywhere”.',
         );
       }
-      return reply.redirect('/sign-in', 303);
+      const isAccount = session.identity.kind === 'person' && session.identity.isAccount;
+      return reply.redirect(isAccount && accounts !== undefined ? signedOutPath : '/sign-in', 303);
     });
 
   for (const route of consoleRoutes) addRoute(route);

@@ -10,10 +10,10 @@ import type { Grant } from './config.ts';
 /** Rights of a signed-in person in one organization. */
 export type Membership = { organization: string; role: Exclude<PersonRole, 'operator'> };
 
-/** A person who signed in: with an admin key, which is sent on with each request, or under their own name. */
+/** A person who signed in: with an admin key, which is sent on with each request, or under their own name. `isAccount`: at the provider of accounts. */
 export type Identity =
   | { kind: 'key'; key: string; name: string; membership: Membership }
-  | { kind: 'person'; name: string; isOperator: boolean; memberships: readonly Membership[] };
+  | { kind: 'person'; name: string; isAccount: boolean; isOperator: boolean; memberships: readonly Membership[] };
 
 const signInSchema = z.discriminatedUnion('kind', [
   z.object({
@@ -42,13 +42,15 @@ export const groupDigest = (group: string): string =>
 function identityOf(signIn: SignIn, grants: readonly Grant[]): Identity | undefined {
   if (signIn.kind === 'key') return signIn;
   const { kind, name } = signIn;
-  if (kind === 'operator') return { kind: 'person', name, isOperator: true, memberships: [] };
+  if (kind === 'operator') return { kind: 'person', name, isAccount: false, isOperator: true, memberships: [] };
   const own = grants.filter(({ group }) => signIn.groups.includes(groupDigest(group)));
   const memberships = own.flatMap((grant): Membership[] =>
     grant.role === 'operator' ? [] : [{ organization: grant.organization, role: grant.role }],
   );
   const isOperator = own.some(({ role }) => role === 'operator');
-  return isOperator || memberships.length > 0 ? { kind: 'person', name, isOperator, memberships } : undefined;
+  return isOperator || memberships.length > 0
+    ? { kind: 'person', name, isAccount: true, isOperator, memberships }
+    : undefined;
 }
 
 /** The role of a person in an organization; undefined if its pages do not exist for them. Pure. */

@@ -132,6 +132,7 @@ const bodies: Record<string, object> = {
   'PUT /v1/domains/:domain/site': {},
   'POST /v1/audit/verification': {},
   'POST /v1/installation/verification': {},
+  'POST /v1/installation/dead-letters/decisions': { action: 'retry', letters: ['projector.EXPORTS.7'] },
   'POST /v1/sites/links': { site: 'acme/docs', jobId },
   'POST /v1/sites/views': { source: 'a'.repeat(16), sequence: 1, days: [countedDay] },
   'POST /v1/sites/readers/:org/:domain/search': { query: 'install' },

@@ -325,6 +325,13 @@ const examples: Readonly<Record<string, RouteExample>> = {
     query: { why: 'the export was cancelled' },
     answer: { id: deadLetter.id, outcome: 'dropped', decision: { ...decision, action: 'drop' }, already: false },
   },
+  decideDeadLetters: {
+    body: { action: 'retry', why: 'the projector is repaired', letters: [deadLetter.id, 'projector.EXPORTS.4712'] },
+    answer: {
+      settled: [{ id: deadLetter.id, outcome: 'retried', decision: { ...decision, action: 'retry' }, already: false }],
+      refused: [{ id: 'projector.EXPORTS.4712', reason: 'There is no dead letter "projector.EXPORTS.4712".' }],
+    },
+  },
   previewHousekeeping: {
     query: { limit: 50 },
     answer: {

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { housekeeper } from '#shared/interfaces/internal/housekeeper.ts';
 import { answerCall, internalApp, type InternalServerOptions } from '#shared/interfaces/internal/internal-server.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
-import { decideLetter } from './decide-letter.ts';
+import { decideLetter, decideLetters } from './decide-letter.ts';
 import { type LetterStores, listLetters, readLetter } from './read-letters.ts';
 import type { SweepPreviews } from './sweep-previews.ts';
 
@@ -24,6 +24,11 @@ export function housekeeperApp(parts: HousekeeperAppParts, options: InternalServ
   answerCall(app, housekeeper.settleDeadLetter, async ({ caller, params, body: { action, why } }) => {
     const decision = { id: `dd_${random(22)}`, action, why, by: caller.actor.id, at: clock.now().toISOString() };
     return { body: await decideLetter(letters, params.letter, decision) };
+  });
+  answerCall(app, housekeeper.settleDeadLetters, async ({ caller, body: { letters: ids, action, why } }) => {
+    const at = clock.now().toISOString();
+    const decisionOf = () => ({ id: `dd_${random(22)}`, action, why, by: caller.actor.id, at });
+    return { body: await decideLetters(letters, ids, decisionOf) };
   });
   answerCall(app, housekeeper.previewSweep, async ({ query }) => ({ body: await previews.read(query) }));
   return app;

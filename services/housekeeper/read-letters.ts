@@ -25,9 +25,13 @@ const lettersAtOnce = 200;
 /** A page of the dead letters, by service, stream and sequence. One that cannot be read is named with the reason. */
 export async function listLetters(
   { letters }: Pick<LetterStores, 'letters'>,
-  { state, limit, cursor }: z.output<typeof listDeadLettersQuerySchema>,
+  { state, service, stream, limit, cursor }: z.output<typeof listDeadLettersQuerySchema>,
 ): Promise<DeadLetterList> {
-  const keys = (await letters.keys()).toSorted(inOrder);
+  const isWanted = (key: string): boolean => {
+    const parts = partsOf(key);
+    return (service ?? parts.service) === parts.service && (stream ?? parts.stream) === parts.stream;
+  };
+  const keys = (await letters.keys()).filter(isWanted).toSorted(inOrder);
   const begin = cursor === undefined ? 0 : keys.findIndex((key) => inOrder(key, cursor) > 0);
   const page: DeadLetterList = { deadLetters: [], unreadable: [] };
   const left = begin === -1 ? [] : keys.slice(begin);

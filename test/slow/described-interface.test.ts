@@ -143,6 +143,7 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       await send('readDeadLetter', operatorToken, { expected: [404] });
       await send('retryDeadLetter', operatorToken, { expected: [404] });
       await send('dropDeadLetter', operatorToken, { expected: [404] });
+      await send('decideDeadLetters', operatorToken);
       await send('previewHousekeeping', operatorToken);
       await send('addDomain', operatorToken, { ids: { org } });
       await send('grantAdminKey', operatorToken, { ids: { org } });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
 import {
+  decideLettersBodySchema,
   type DeadLetterDetail,
   deadLetterDetailSchema,
   type DeadLetterList,
@@ -9,12 +10,16 @@ import {
   deadLetterSettledSchema,
   type InstallationDeadLetter,
   letterIdSchema,
+  type LettersDecided,
+  lettersDecidedSchema,
   listDeadLettersQuerySchema,
+  mostLettersAtOnce,
 } from '#shared/interfaces/http/installation.ts';
-import { form, page, type Visit } from '../page.ts';
+import { form, page, type View, type Visit } from '../page.ts';
 import { partOf, unknownPart } from '../pieces/part.ts';
 import {
   bytes,
+  choiceField,
   count,
   empty,
   formButton,
@@ -30,30 +35,54 @@ import {
 } from '../pieces/pieces.ts';
 
 const params = z.object({ letter: letterIdSchema });
+/** A filter of the address; an empty or wrong one filters nothing. */
+const optional = (schema: z.ZodType<string | undefined>) => schema.catch(undefined);
+
 const query = z.object({
   state: listDeadLettersQuerySchema.shape.state.catch('aside'),
+  service: optional(listDeadLettersQuerySchema.shape.service),
+  stream: optional(listDeadLettersQuerySchema.shape.stream),
   cursor: listDeadLettersQuerySchema.shape.cursor.catch(undefined),
 });
 
 const listed = '/installation/dead-letters';
-const words = { aside: 'waiting', dropped: 'dropped', all: 'all' } as const;
+const decisions = '/v1/installation/dead-letters/decisions';
+const states = [
+  ['aside', 'waiting'],
+  ['dropped', 'dropped'],
+  ['all', 'all'],
+] as const;
 
 /** Messages that services could not handle, for operators. */
 const letterList = page({ path: listed, of: 'installation', query }, async (visit) => {
   const { ask, query: filters } = visit;
   const content = html`${pageHead('Dead letters', 'Messages that a service could not handle and set aside. It continues with others, and later messages of the same history wait.')}
-<p>${(['aside', 'dropped', 'all'] as const).map(
-    (each, at) =>
-      html`${at === 0 ? '' : ' · '}${each === filters.state ? html`<strong>${words[each]}</strong>` : html`<a href="${listed}?state=${each}">${words[each]}</a>`}`,
-  )}</p>
-${await partOf(ask({ path: '/v1/installation/dead-letters', query: filters }, deadLetterListSchema), (found) => lettersTable(found, visit))}`;
+<form method="get" action="${listed}" class="filters">
+${choiceField('state', { label: 'State', choices: states, value: filters.state })}
+${choiceField('service', { label: 'Service', choices: choicesOf(letterServices), value: filters.service ?? '' })}
+${choiceField('stream', { label: 'Stream', choices: choicesOf(letterStreams), value: filters.stream ?? '' })}
+<button class="button">Show</button></form>
+${refusalOf(visit)}
+${await partOf(ask({ path: '/v1/installation/dead-letters', query: { ...filters, limit: mostLettersAtOnce } }, deadLetterListSchema), (found) => lettersTable(found, visit))}`;
   return { title: 'Dead letters', content };
 });
 
+/** Services that set messages aside, and the streams that they read. */
+const letterServices = ['deployer', 'indexer', 'orchestrator', 'projector'];
+const letterStreams = ['ACCESS', 'CONTENT', 'CONVERSATIONS', 'DIRECTORY', 'EXPORTS', 'FACTS', 'SITES', 'VIEWS'];
+
+const choicesOf = (values: readonly string[]) => [['', 'all'], ...values.map((each) => [each, each] as const)] as const;
+
 function lettersTable(
   { deadLetters, unreadable, nextCursor }: DeadLetterList,
-  { now, address, query: { state: shown, cursor } }: Visit<unknown, z.output<typeof query>>,
+  visit: Visit<unknown, z.output<typeof query>>,
 ): SafeHtml {
+  const {
+    now,
+    address,
+    query: { state: shown, service, stream, cursor },
+  } = visit;
+  const isFiltered = service !== undefined || stream !== undefined;
   const broken = unreadable.map(
     ({ id, reason }) =>
       html`<p>${state('bad', 'unreadable')} <a href="${listed}/${id}"><code>${id}</code></a>: ${reason}</p>`,
@@ -64,19 +93,127 @@ function lettersTable(
     'More',
   );
   if (deadLetters.length === 0)
-    return html`${broken}${broken.length > 0 ? '' : shown === 'aside' ? empty('Nothing is set aside', 'Every message was handled.') : empty('There is none', 'A dropped letter stays in this list.')}${pages}`;
+    return html`${broken}${broken.length > 0 ? '' : isFiltered ? empty('No letter fits', html`<a href="${listed}">Show all that wait</a>`) : shown === 'aside' ? empty('Nothing is set aside', 'Every message was handled.') : empty('There is none', 'A dropped letter stays in this list.')}${pages}`;
   return html`${broken}${table(
     'Dead letters',
     [
       { title: 'Letter', cell: ({ id }) => html`<a href="${listed}/${id}"><code>${id}</code></a>` },
       { title: 'State', cell: letterState },
-      { title: 'Subject', cell: ({ subject }) => html`<code>${subject}</code>` },
+      {
+        title: 'Reason and subject',
+        cell: (letter) =>
+          html`<div class="finding">${shortReason(letter)}<div class="quiet"><code>${letter.subject}</code></div></div>`,
+      },
       { title: 'Set aside', cell: ({ setAsideAt }) => setAsideAt && time(setAsideAt, now) },
-      { title: 'Reason', cell: ({ reason }) => reason },
     ],
     deadLetters,
-  )}${pages}`;
+  )}${pages}${decideTogether(visit, deadLetters)}`;
 }
+
+/** The reason without the words that the row has already. Pure. */
+function shortReason({ reason, subject, sequence }: InstallationDeadLetter): string {
+  const begin = `message ${sequence} on ${subject} is `;
+  return reason.startsWith(begin) ? `It is ${reason.slice(begin.length)}` : reason;
+}
+
+const mayDecideAbout = ({ state: is, decision }: InstallationDeadLetter): boolean =>
+  is === 'aside' && decision === undefined;
+
+/** Buttons that retry and drop the letters of the page. The form names them, so that letters which come meanwhile are not among them. */
+function decideTogether(visit: Pick<Visit, 'token'>, letters: readonly InstallationDeadLetter[]): SafeHtml {
+  const ids = letters.filter(mayDecideAbout).map(({ id }) => id);
+  if (ids.length < 2) return html``;
+  const fields = { letters: ids.join(' ') };
+  return html`<div class="actions">${formButton(visit, `${listed}/retry`, `Retry these ${ids.length}`, { fields, confirm: `Have the services handle these ${ids.length} messages again?` })}${formButton(visit, `${listed}/drop-question`, `Drop these ${ids.length} …`, { fields, tone: 'danger' })}</div>`;
+}
+
+const lettersField = z
+  .string()
+  .transform((text) => text.split(/\s+/))
+  .pipe(decideLettersBodySchema.shape.letters);
+
+/** The sentence about a decision on several letters. Pure. */
+function saidOfAll({ settled, refused }: LettersDecided): string {
+  const many = (outcome: DeadLetterSettled['outcome']) => settled.filter((each) => each.outcome === outcome).length;
+  const parts: (readonly [number, string])[] = [
+    [many('retried'), 'handled'],
+    [many('dropped'), 'dropped'],
+    [many('failed-again'), 'failed again'],
+    [many('pending'), 'to be decided by a service that has not answered yet'],
+    [refused.length, 'unchanged'],
+  ];
+  const [problem] = refused;
+  const sentence = parts.flatMap(([number, words]) => (number === 0 ? [] : `${count(number)} ${words}`)).join(', ');
+  return `${sentence}.${problem === undefined ? '' : ` ${problem.reason}`}`;
+}
+
+const retryLetters = form(
+  {
+    path: `${listed}/retry`,
+    of: 'installation',
+    fields: z.object({ letters: lettersField }),
+    page: letterList,
+    asks: (_params, { letters }) => ({
+      title: `Retry ${plural(letters.length, 'letter')}`,
+      sentence:
+        'The services handle these messages again, and those that wait behind them. A message that fails again stays a dead letter.',
+      button: 'Retry',
+    }),
+  },
+  async ({ ask }, { letters }) => {
+    const body = { action: 'retry', why: 'retried in the console', letters };
+    const decided = await ask({ method: 'POST', path: decisions, body }, lettersDecidedSchema);
+    return { to: listed, said: saidOfAll(decided) };
+  },
+);
+
+/** The question before several letters are dropped. It shows each of them, and asks for their number. */
+const askToDrop = form(
+  {
+    path: `${listed}/drop-question`,
+    of: 'installation',
+    fields: z.object({ letters: lettersField }),
+    page: letterList,
+  },
+  async (visit, { letters }) => dropQuestion(visit, letters),
+);
+
+function dropQuestion({ token }: Pick<Visit, 'token'>, letters: readonly string[], problem?: string): View {
+  const title = `Drop ${plural(letters.length, 'letter')}?`;
+  return {
+    title,
+    status: problem === undefined ? 200 : 400,
+    content: html`${pageHead(title)}
+<p>The services never handle these messages again, also after a rebuild. Messages that wait behind them are handled then. The messages themselves stay in their streams. There is no way back.</p>
+${problem === undefined ? '' : html`<div class="notice bad" role="alert"><p>${problem}</p></div>`}
+<details class="more"><summary>${plural(letters.length, 'letter')}</summary><ul>${letters.map((each) => html`<li><a href="${listed}/${each}"><code>${each}</code></a></li>`)}</ul></details>
+<form method="post" action="${listed}/drop" class="form">${token}<input type="hidden" name="letters" value="${letters.join(' ')}">
+${textField('why', { label: 'Why', about: 'For the history of each letter.', required: true })}
+${textField('confirm', { label: 'Type the number of letters to drop them', about: String(letters.length), required: true })}
+<button class="button danger">Drop them</button> <a class="button" href="${listed}">Keep them</a></form>`,
+  };
+}
+
+const dropLetters = form(
+  {
+    path: `${listed}/drop`,
+    of: 'installation',
+    fields: z.object({ letters: lettersField, why: z.string().trim().max(1_000), confirm: z.string() }),
+    page: letterList,
+  },
+  async (visit, { letters, why, confirm }) => {
+    if (why === '') return dropQuestion(visit, letters, 'Nothing was dropped: say why.');
+    if (confirm.trim() !== String(letters.length))
+      return dropQuestion(
+        visit,
+        letters,
+        'Nothing was dropped: the number that was typed is not the number of letters.',
+      );
+    const body = { action: 'drop', why, letters };
+    const decided = await visit.ask({ method: 'POST', path: decisions, body }, lettersDecidedSchema);
+    return { to: listed, said: saidOfAll(decided) };
+  },
+);
 
 function letterState({ state: is, cause, decision, failed }: InstallationDeadLetter): SafeHtml {
   if (is === 'settled') return state('good', 'handled');
@@ -222,4 +359,13 @@ const dropLetter = form(
   },
 );
 
-export const deadLetterRoutes = [letterList, letterPage, retryLetter, dropPage, dropLetter];
+export const deadLetterRoutes = [
+  letterList,
+  retryLetters,
+  askToDrop,
+  dropLetters,
+  letterPage,
+  retryLetter,
+  dropPage,
+  dropLetter,
+];

@@ -132,6 +132,47 @@ describe('a dead letter', () => {
     expect((await visitor.get(`${letters}/${id}/drop`)).html).toContain('It no longer waits');
   });
 
+  test('and others of a filter are retried together, and dropped together when their number is typed', async () => {
+    const visitor = await site.signedIn(operatorToken);
+    const stored = (await gateway.bus.deadLetters.get(id))?.document;
+    if (stored === undefined) throw new Error('the letter is stored');
+    const others = ['deployer.CONTENT.2', 'indexer.CONTENT.3'];
+    for (const other of others) {
+      const [service = '', stream = '', sequence] = other.split('.');
+      await gateway.bus.deadLetters.put(other, { ...stored, service, stream, sequence: Number(sequence) });
+    }
+    const lettersOf = (html: string) => /name="letters" value="([^"]+)"/.exec(html)?.[1];
+    expect(lettersOf((await visitor.get(letters)).html)).toBe(`deployer.CONTENT.2 ${id} indexer.CONTENT.3`);
+    const filtered = await visitor.get(`${letters}?service=deployer`);
+    expect(lettersOf(filtered.html)).toBe(`deployer.CONTENT.2 ${id}`);
+    expect(filtered.html).not.toContain('indexer.CONTENT.3');
+    expect((await visitor.get(`${letters}?stream=VIEWS`)).html).toContain('No letter fits');
+
+    const question = await visitor.send(`${letters}/retry`, { letters: `deployer.CONTENT.2 ${id}` });
+    expect(question.html).toContain('Retry 2 letters');
+    const retried = await visitor.send(`${letters}/retry`, { letters: `deployer.CONTENT.2 ${id}`, sure: 'yes' });
+    // The reader of the test handles the letters of one stream.
+    expect((await visitor.get(retried.location ?? '')).html).toContain(
+      '1 handled, 1 to be decided by a service that has not answered yet.',
+    );
+
+    const both = others.join(' ');
+    const asks = await visitor.send(`${letters}/drop-question`, { letters: both });
+    for (const shown of ['Drop 2 letters?', 'There is no way back.', ...others]) expect(asks.html).toContain(shown);
+    const wrong = await visitor.send(`${letters}/drop`, { letters: both, why: 'lost', confirm: '3' });
+    expect([wrong.status, wrong.html.includes('Nothing was dropped')]).toEqual([400, true]);
+    const without = await visitor.send(`${letters}/drop`, { letters: both, why: ' ', confirm: '2' });
+    expect([without.status, without.html.includes('say why')]).toEqual([400, true]);
+    const dropped = await visitor.send(`${letters}/drop`, { letters: both, why: 'lost', confirm: '2' });
+    const { html } = await visitor.get(dropped.location ?? '');
+    expect(html).toContain('1 to be decided by a service that has not answered yet, 1 unchanged.');
+    expect(html).toContain('operator decided');
+    const { deadLetters } = await asked('/v1/installation/dead-letters?service=indexer');
+    expect(deadLetters).toMatchObject([{ decision: { action: 'drop', by: 'operator', why: 'lost' } }]);
+    const many = Array.from({ length: 51 }, (_, at) => `indexer.CONTENT.${at + 1}`).join(' ');
+    expect((await visitor.send(`${letters}/retry`, { letters: many, sure: 'yes' })).status).toBe(400);
+  });
+
   test('that there is not is no page', async () => {
     const visitor = await site.signedIn(operatorToken);
     expect((await visitor.get(`${letters}/deployer.EXPORTS.99`)).status).toBe(404);

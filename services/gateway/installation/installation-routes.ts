@@ -3,11 +3,13 @@ import {
   deadLetterDetailSchema,
   deadLetterListSchema,
   deadLetterSettledSchema,
+  decideLettersBodySchema,
   decisionReasonSchema,
   housekeepingQuerySchema,
   housekeepingSchema,
   installationWorkSchema,
   letterIdSchema,
+  lettersDecidedSchema,
   listDeadLettersQuerySchema,
   serviceListSchema,
 } from '#shared/interfaces/http/installation.ts';
@@ -142,6 +144,21 @@ export const installationRoutes = [
         params: request.params,
         body: { action: 'drop', why: request.query.why },
       }),
+  ),
+  publicRoute(
+    {
+      id: 'decideDeadLetters',
+      method: 'POST',
+      path: '/v1/installation/dead-letters/decisions',
+      summary:
+        'Retries or drops the dead letters that it names. The decision about each is in its history; a letter that cannot be decided about stays, with the reason.',
+      key: 'operator',
+      limits,
+      body: decideLettersBodySchema,
+      answer: lettersDecidedSchema,
+    },
+    async (context, request) =>
+      await askForOperator(context, request, housekeeper.settleDeadLetters, { body: request.body }),
   ),
   publicRoute(
     {

@@ -121,6 +121,23 @@ describe('a dead letter', () => {
     expect(await asked('DELETE', `${letters}/${id}`)).toMatchObject({ status: 409, body: { code: 'in_use' } });
   });
 
+  test('and another are decided about by one request, which says of each what became of it', async () => {
+    const reader = await setAside(async () => {});
+    const all = { letters: [id, 'projector.EXPORTS.99', id], why: 'repaired' };
+    const decided = await asked('POST', `${letters}/decisions`, { action: 'retry', ...all }, await person());
+    expect(decided.body).toMatchObject({
+      settled: [{ id, outcome: 'retried', decision: { by: 'ada@acme.test', why: 'repaired' } }],
+      refused: [{ id: 'projector.EXPORTS.99', reason: 'There is no dead letter "projector.EXPORTS.99".' }],
+    });
+    for (const wrong of [
+      { ...all, action: 'keep' },
+      { action: 'drop', letters: [] },
+      { action: 'drop', letters: ['x'] },
+    ])
+      expect(await asked('POST', `${letters}/decisions`, wrong)).toMatchObject({ status: 400 });
+    await reader.stop();
+  });
+
   test('that nobody set aside is not found', async () => {
     for (const method of ['GET', 'DELETE'] as const)
       expect(await asked(method, `${letters}/projector.EXPORTS.99`)).toMatchObject({ status: 404 });

@@ -100,6 +100,14 @@ export type InstallationDeadLetter = z.infer<typeof installationDeadLetterSchema
 
 export const listDeadLettersQuerySchema = z.object({
   state: z.enum(['aside', 'dropped', 'all']).default('aside'),
+  service: z
+    .string()
+    .regex(/^[a-z-]{1,40}$/)
+    .optional(),
+  stream: z
+    .string()
+    .regex(/^[A-Z]{1,40}$/)
+    .optional(),
   limit: z.coerce.number().int().min(1).max(100).default(50),
   cursor: letterIdSchema.optional(),
 });
@@ -152,6 +160,27 @@ export const deadLetterSettledSchema = z
   .meta({ title: 'DeadLetterSettled' });
 
 export type DeadLetterSettled = z.infer<typeof deadLetterSettledSchema>;
+
+/** Limit of the letters that one request decides about. */
+export const mostLettersAtOnce = 50;
+
+/** Body of `POST /v1/installation/dead-letters/decisions`. It names the letters, so that none is decided about that nobody saw. */
+export const decideLettersBodySchema = decisionReasonSchema
+  .extend({
+    action: z.enum(['retry', 'drop']),
+    letters: z.array(letterIdSchema).min(1).max(mostLettersAtOnce),
+  })
+  .meta({ title: 'DecideDeadLetters' });
+
+/** Answer of `POST /v1/installation/dead-letters/decisions`. `refused`: letters that stay as they were, with the reason. */
+export const lettersDecidedSchema = z
+  .object({
+    settled: z.array(deadLetterSettledSchema),
+    refused: z.array(z.object({ id: z.string(), reason: z.string() })),
+  })
+  .meta({ title: 'DeadLettersDecided' });
+
+export type LettersDecided = z.infer<typeof lettersDecidedSchema>;
 
 export const housekeepingQuerySchema = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),

@@ -3,10 +3,12 @@ import {
   deadLetterDetailSchema,
   deadLetterListSchema,
   deadLetterSettledSchema,
+  decideLettersBodySchema,
   decisionReasonSchema,
   housekeepingQuerySchema,
   housekeepingSchema,
   letterIdSchema,
+  lettersDecidedSchema,
   listDeadLettersQuerySchema,
 } from '#shared/interfaces/http/installation.ts';
 import { internalCall } from './internal-call.ts';
@@ -51,6 +53,15 @@ export const housekeeper = {
     body: decisionReasonSchema.extend({ action: z.enum(['retry', 'drop']) }),
     answer: deadLetterSettledSchema,
     errors: ['not_found', 'in_use'],
+  }),
+  /** Stores the decision of the caller about several letters, and waits for a moment for all of them together. */
+  settleDeadLetters: internalCall({
+    ...common,
+    method: 'POST',
+    path: '/internal/dead-letters/decisions',
+    body: decideLettersBodySchema,
+    answer: lettersDecidedSchema,
+    errors: [],
   }),
   previewSweep: internalCall({
     ...common,
