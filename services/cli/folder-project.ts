@@ -1,23 +1,33 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, type Dirent } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import type { ProjectFile, ProjectFiles } from '#shared/docs/project/project-files.ts';
+import { mostProjectFiles, type ProjectFile, type ProjectFiles } from '#shared/docs/project/project-files.ts';
 import { lockFile } from '#shared/docs/reference/remote-files.ts';
+import { errorCode } from '#shared/runtime/failures.ts';
+import { formatNumber } from '#shared/runtime/figures.ts';
 
-/** A docs project in a folder, read in place. Throws `NotAProject` when the folder has no `docs.json` or `mint.json`. */
+/** A docs project in a folder, read in place, without files that vanish while it is read. Throws as `projectFilesIn`. */
 export async function folderProject(folder: string): Promise<ProjectFiles> {
   const files: ProjectFile[] = [];
   for (const path of await projectFilesIn(folder)) {
-    const hash = createHash('sha256');
-    let sizeBytes = 0;
-    for await (const chunk of createReadStream(join(folder, path)) as AsyncIterable<Buffer>) {
-      hash.update(chunk);
-      sizeBytes += chunk.length;
-    }
-    files.push({ path, sha256: hash.digest('hex'), sizeBytes });
+    const digest = await digestOf(join(folder, path)).catch((error: unknown) => {
+      if (isGone(error)) return undefined;
+      throw error;
+    });
+    if (digest !== undefined) files.push({ path, ...digest });
   }
   return { files, read: (path, maxBytes) => readStart(join(folder, path), maxBytes) };
+}
+
+async function digestOf(file: string): Promise<Pick<ProjectFile, 'sha256' | 'sizeBytes'>> {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    sizeBytes += chunk.length;
+  }
+  return { sha256: hash.digest('hex'), sizeBytes };
 }
 
 async function readStart(file: string, maxBytes: number): Promise<Uint8Array> {
@@ -48,22 +58,29 @@ class NotAProject extends Error {
   readonly exitStatus = 2;
 }
 
+/** The folder has more files than a publication may have. */
+class TooManyFiles extends Error {
+  override name = 'TooManyFiles';
+  /** Exit code of a command that this ends. */
+  readonly exitStatus = 2;
+}
+
 /**
- * Sorted paths of all files of a docs project's folder. Throws `NotAProject` when it has no `docs.json` or `mint.json`, and `LinkLeadsOut` for a
+ * Sorted paths of all files of a docs project's folder. Files that vanish meanwhile are left out. Throws `NotAProject` when it has no `docs.json` or `mint.json`, `TooManyFiles` when it has more than 200,000 files, and `LinkLeadsOut` for a
  * symbolic link to a file outside: with such a link, a project from somebody else could publish private files of its user.
  */
-export async function projectFilesIn(folder: string): Promise<string[]> {
+export async function projectFilesIn(folder: string, most = mostProjectFiles): Promise<string[]> {
   const entries = await readdir(folder).catch(() => undefined);
   if (entries === undefined) throw new NotAProject(`${folder} is not a folder that can be read.`);
   if (!entries.includes('docs.json') && !entries.includes('mint.json')) {
     throw new NotAProject(`${folder} has no docs.json (or mint.json): name the folder that has it.`);
   }
-  return await listFiles(folder, '', await repositoryOf(folder));
+  return await allFiles(folder, '', most);
 }
 
 /** Sorted paths of the files below a folder of a project. Throws as `projectFilesIn`. */
 export async function filesBelow(folder: string, path: string): Promise<string[]> {
-  return await listFiles(folder, path, await repositoryOf(folder));
+  return await allFiles(folder, path, mostProjectFiles);
 }
 
 /** False for names that never belong to a docs project. */
@@ -79,21 +96,40 @@ async function repositoryOf(folder: string): Promise<string> {
   }
 }
 
-async function listFiles(folder: string, prefix: string, repository: string): Promise<string[]> {
+async function allFiles(folder: string, prefix: string, most: number): Promise<string[]> {
   const paths: string[] = [];
-  for (const entry of await readdir(join(folder, prefix), { withFileTypes: true })) {
+  await listFiles(folder, prefix, { repository: await repositoryOf(folder), most }, paths);
+  return paths.sort();
+}
+
+type Limits = { repository: string; most: number };
+
+async function listFiles(folder: string, prefix: string, limits: Limits, paths: string[]): Promise<void> {
+  for (const entry of await readdir(join(folder, prefix), { withFileTypes: true }).catch(goneFolder)) {
     if (neverPacked.has(entry.name)) continue;
     const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
     if (path.startsWith(lockFile)) continue;
     // A link to a file counts as the file. A link to a folder is left out, because it may be circular.
     const isLink = entry.isSymbolicLink() && (await stat(join(folder, path)).catch(() => undefined))?.isFile() === true;
-    if (isLink) await checkLink(join(folder, path), repository);
+    if (isLink) await checkLink(join(folder, path), limits.repository);
     const isFile = entry.isFile() || isLink;
-    if (entry.isDirectory()) paths.push(...(await listFiles(folder, path, repository)));
+    if (entry.isDirectory()) await listFiles(folder, path, limits, paths);
     else if (isFile) paths.push(path);
+    if (paths.length > limits.most) {
+      throw new TooManyFiles(
+        `${folder} has more than ${formatNumber(limits.most)} files, which is the most that a publication may have. Name the folder of the documentation alone.`,
+      );
+    }
   }
-  return paths.sort();
 }
+
+/** A folder that vanished after it was listed has no files. */
+function goneFolder(error: unknown): Dirent[] {
+  if (isGone(error)) return [];
+  throw error;
+}
+
+const isGone = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(String(errorCode(error)));
 
 /** A link must not lead out of the repository, nor to the parts of it that are never packed: `.git` may hold a password. */
 async function checkLink(link: string, repository: string): Promise<void> {

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { blobKey } from '#shared/contracts/stored-objects.ts';
 import { fileListName, type ListedFile, mostListBytes, readFileList } from '#shared/interfaces/http/listed-files.ts';
+import { mostProjectFiles } from '#shared/docs/project/project-files.ts';
 import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import { ChildDied, type ChildProgram, ChildRequestFailed, ChildTimedOut } from '#shared/docs/sandbox/child.ts';
 import { briefly, type ChildPool, childPool } from '#shared/docs/sandbox/child-pool.ts';
@@ -54,7 +55,7 @@ export type Uploads = {
 const projectBudgets: ArchiveBudgets = {
   packedBytes: 500 * 1024 * 1024,
   unpackedBytes: 2 * 1024 * 1024 * 1024,
-  entries: 200_000,
+  entries: mostProjectFiles,
   ratio: 1_000,
 };
 

@@ -9,6 +9,7 @@ import type { CheckedPage } from '#shared/docs/render/checked-page.ts';
 import type { PageInput } from '#shared/docs/render/render-page.ts';
 import type { PageSlice, SiteRenderOptions } from '#shared/docs/render/page-slice.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { messageOf } from '#shared/runtime/failures.ts';
 import type { MovedPages } from './moved-pages.ts';
 
 /** A finding of a check. `repair` is its only right repair. */
@@ -105,6 +106,7 @@ async function checkPages(
     texts.set(sha256, text);
     return text;
   };
+  const unread: Diagnostic[] = [];
   const inputOf = async (slice: PageSlice) => {
     const pairs = slice.dependencies.map(async (file) => [file.path, await textOf(file)] as const);
     const { sha256, file } = slice;
@@ -122,9 +124,22 @@ async function checkPages(
   }
   for (let at = 0; at < waiting.length; at += pagesAtOnce) {
     const batch = waiting.slice(at, at + pagesAtOnce);
-    const rendered = await checker.render(await Promise.all(batch.map(({ slice }) => inputOf(slice))));
+    const read = await Promise.all(
+      batch.map(async ({ path, key, slice }) => {
+        try {
+          return { path, key, input: await inputOf(slice) };
+        } catch (error) {
+          // The file vanished, or lost its rights, after the project was read.
+          const message = `The page cannot be read: ${messageOf(error)}. Check again when the file is there.`;
+          unread.push({ severity: 'error', code: 'file-not-read', message, file: slice.file });
+          return undefined;
+        }
+      }),
+    );
+    const inputs = read.filter((one) => one !== undefined);
+    const rendered = await checker.render(inputs.map(({ input }) => input));
     for (const [place, page] of rendered.entries()) {
-      const { path, key } = batch[place] ?? { path: '', key: '' };
+      const { path, key } = inputs[place] ?? { path: '', key: '' };
       checker.known.set(key, page);
       pages.set(path, page);
     }
@@ -146,7 +161,8 @@ async function checkPages(
         });
   }
   const found = siteFindings(model, inOrder, checkRenderOptions);
-  return { findings: [...ofPages, ...once(found)], external: [...external.values()] };
+  const ofUnread = unread.map((finding) => ({ finding }));
+  return { findings: [...ofUnread, ...ofPages, ...once(found)], external: [...external.values()] };
 }
 
 /** Pages that are read before the first of them is rendered. */

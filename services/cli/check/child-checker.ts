@@ -10,20 +10,26 @@ import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { type Checker, checkRenderOptions } from './check-folder.ts';
 
 const organization = 'checked';
-const pageDeadlineMs = 30_000;
+const usualDeadlineMs = 30_000;
 /** Pages of one request. More would leave processes without work at the end. */
 const pagesOfRequest = 16;
 const never = new AbortController().signal;
 
 type Input = Pick<PageInput, 'slice' | 'source'> & { texts: PageInput['dependencies'] };
 
+/** Options of a checker, for tests. `pageDeadlineMs` is processor time. */
+type ChildCheckerOptions = { program?: typeof renderChild; pageDeadlineMs?: number };
+
 /** Checks in child processes, as services do: a page that hangs or ends its process is a finding. Close it in the end. */
-export function childChecker(): Checker & { close: () => Promise<void> } {
+export function childChecker({
+  program = renderChild,
+  pageDeadlineMs = usualDeadlineMs,
+}: ChildCheckerOptions = {}): Checker & { close: () => Promise<void> } {
   requireNativeParser();
   const slots = Math.min(4, availableParallelism());
   const reader = projectPool({ slots: 1 });
-  const pool = childPool({ ...renderChild, slots, warmSpares: 0 });
-  const freshPool = () => childPool({ ...renderChild, slots: 1, warmSpares: 0 });
+  const pool = childPool({ ...program, slots, warmSpares: 0 });
+  const freshPool = () => childPool({ ...program, slots: 1, warmSpares: 0 });
 
   async function together(inputs: readonly Input[]): Promise<CheckedPage[]> {
     const pages = inputs.map(({ slice, source }) => ({ slice, source }));

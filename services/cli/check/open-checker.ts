@@ -21,19 +21,21 @@ type ChildChecker = ReturnType<typeof childChecker>;
 
 const startChildren = async (): Promise<ChildChecker> => (await import('./child-checker.ts')).childChecker();
 
+const checkThread = { entry: new URL('./check-thread.ts', import.meta.url), silentMs };
+
 /**
  * Opens a checker. Its `check` rejects with `NotAProject` on a folder without `docs.json`. `openChildren` starts the processes that check large
- * projects, and those that the thread could not check.
+ * projects, and those that the thread could not check, such as one with a page on which it hangs.
  */
-export function openChecker(openChildren = startChildren): FolderChecker {
+export function openChecker(openChildren = startChildren, program = checkThread): FolderChecker {
   let thread: Worker | undefined;
   let children: ChildChecker | undefined;
   return {
     async check(folder, { added, ...options }) {
       const pages = (await projectFilesIn(folder)).filter((path) => /\.mdx?$/i.test(path));
       if (children === undefined && pages.length <= mostPagesOfThread) {
-        thread ??= startThread();
-        const check = await askThread(thread, { folder, added, options });
+        thread ??= startThread(program.entry);
+        const check = await askThread(thread, { folder, added, options }, program.silentMs);
         if (check !== undefined) return check;
         void thread.terminate();
         thread = undefined;
@@ -48,8 +50,8 @@ export function openChecker(openChildren = startChildren): FolderChecker {
   };
 }
 
-function startThread(): Worker {
-  const thread = new Worker(new URL('./check-thread.ts', import.meta.url), {
+function startThread(entry: URL): Worker {
+  const thread = new Worker(entry, {
     resourceLimits: { maxOldGenerationSizeMb: threadMemoryMb },
     stdout: false,
   });
@@ -58,7 +60,7 @@ function startThread(): Worker {
 }
 
 /** The answer of the thread; undefined if it hangs, ends or fails. Then child processes find the reason. */
-function askThread(thread: Worker, question: ThreadQuestion): Promise<FolderCheck | undefined> {
+function askThread(thread: Worker, question: ThreadQuestion, withinMs: number): Promise<FolderCheck | undefined> {
   return new Promise((resolve) => {
     const end = (check?: FolderCheck): void => {
       clearTimeout(timer);
@@ -71,7 +73,7 @@ function askThread(thread: Worker, question: ThreadQuestion): Promise<FolderChec
       if (answer.kind === 'alive') timer.refresh();
       else end(answer.kind === 'checked' ? answer.check : undefined);
     };
-    const timer = setTimeout(fail, silentMs);
+    const timer = setTimeout(fail, withinMs);
     thread.on('message', hear).on('error', fail).on('exit', fail);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have an origin
     thread.postMessage(question);

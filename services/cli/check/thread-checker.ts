@@ -1,6 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
-import { checkedPages } from '#shared/docs/render/checked-page.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { folderProject } from '../folder-project.ts';
 import { withFiles } from '../remote/with-files.ts';
@@ -26,13 +25,14 @@ export function threadChecker(port: Pick<MessagePort, 'postMessage'>): (question
   const checker: Checker = {
     known: new Map(),
     read: (project, keep) => readDocsProject(project, (made) => Promise.resolve(keep(made))),
-    render: (inputs) =>
-      Promise.resolve(
-        inputs.flatMap(({ texts, ...page }) => {
-          say({ kind: 'alive' });
-          return checkedPages({ pages: [page], texts, options: checkRenderOptions });
-        }),
-      ),
+    async render(inputs) {
+      // The renderer is most of the code, and a check without pages does not need it.
+      const { checkedPages } = await import('#shared/docs/render/checked-page.ts');
+      return inputs.flatMap(({ texts, ...page }) => {
+        say({ kind: 'alive' });
+        return checkedPages({ pages: [page], texts, options: checkRenderOptions });
+      });
+    },
   };
   return async ({ folder, added, options }) => {
     try {

@@ -1,33 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { packageFile } from '#shared/runtime/installed-packages.ts';
-import { diagramsScript, joinedScript, siteScripts } from '#shared/docs/render/site/browser-files.ts';
+import { diagramsScript, elementsScript, siteScripts } from '#shared/docs/render/site/browser-files.ts';
 
 /** Folder of the scripts for open pages; an export has no such folder. */
 export const devFolder = '_bindery/dev/';
-
-/**
- * Parts of the site's script that set up elements of a page, in their order. Parts that only listen to the whole page, such as the search, have done
- * that when the page was loaded.
- */
-const pageParts = [
-  'elements',
-  'loading',
-  'site/settings',
-  'site/page',
-  'site/appearance',
-  'clipboard',
-  'site/copy',
-  'site/menus',
-  'site/tabs',
-  'site/views',
-  'site/anchor-names',
-  'site/reveal',
-  'site/contents',
-  'site/zoom',
-  'site/tooltips',
-  'site/changelog',
-  'site/operation',
-];
 
 /** A script for open pages by its name below `_bindery/dev/`; undefined if there is none. */
 export async function browserScript(name: string): Promise<string | undefined> {
@@ -41,9 +17,8 @@ export async function browserScript(name: string): Promise<string | undefined> {
  * stand-ins for what must not be done twice.
  */
 function partsScript(): string {
-  const page = joinedScript('Sets up elements of a page.', pageParts, ['copy', 'sparkles']);
   const functions = {
-    page: asFunction(page, 'document, addEventListener, matchMedia, location'),
+    page: asFunction(elementsScript(), 'document, addEventListener, matchMedia, location'),
     diagrams: asFunction(diagramsScript(), 'document'),
     sidebar: asFunction(siteScripts().get('sidebar.js') ?? '', 'document, matchMedia'),
   };

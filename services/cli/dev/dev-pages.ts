@@ -37,7 +37,7 @@ export type DevPages = {
   close(): Promise<void>;
 };
 
-const pageDeadlineMs = 30_000;
+const usualDeadlineMs = 30_000;
 const whole = Number.MAX_SAFE_INTEGER;
 const never = new AbortController().signal;
 const organization = 'local';
@@ -45,9 +45,16 @@ const keptBytes = 48 * 1024 * 1024;
 /** Texts of snippets and of parts of API descriptions are read again for each rendering: the file may have changed since the model was made. */
 const readsAtOnce = 8;
 
-export async function devPages({ read }: Pick<ProjectFiles, 'read'>, signal: AbortSignal): Promise<DevPages> {
+/** Options of the children, for tests. `pageDeadlineMs` is processor time. */
+export type DevPagesOptions = { program?: typeof renderChild; pageDeadlineMs?: number };
+
+export async function devPages(
+  { read }: Pick<ProjectFiles, 'read'>,
+  signal: AbortSignal,
+  { program: written = renderChild, pageDeadlineMs = usualDeadlineMs }: DevPagesOptions = {},
+): Promise<DevPages> {
   requireNativeParser();
-  const program = await withSnapshotSoon(renderChild, quiet, signal);
+  const program = await withSnapshotSoon(written, quiet, signal);
   const slots = Math.max(1, Math.min(2, availableParallelism()));
   const pool = childPool({ ...program, slots, warmSpares: 1, idleAfterMs: 2 ** 31 - 1 });
   const freshPool = () => childPool({ ...program, slots: 1, warmSpares: 0 });

@@ -8,7 +8,7 @@ import { noParts, type RemoteParts } from '../remote/remote-parts.ts';
 import { closingFiles } from './closing-files.ts';
 import { devFiles, type FilesChange } from './dev-files.ts';
 import { devModel } from './dev-model.ts';
-import { type DevPage, devPages } from './dev-pages.ts';
+import { type DevPage, devPages, type DevPagesOptions } from './dev-pages.ts';
 import { devSearch } from './dev-search.ts';
 import type { Tab, TabMessage } from './dev-tabs.ts';
 import { invalidProblem, withLines } from './page-problems.ts';
@@ -50,15 +50,16 @@ export type DevSite = {
 
 const whole = Number.MAX_SAFE_INTEGER;
 
-/** Reads the project and starts the children. `tabs`: the open pages. Throws as `projectFilesIn`. */
+/** Reads the project and starts the children. `tabs`: the open pages. `how`: for tests. Throws as `projectFilesIn`. */
 export async function devSite(
   folder: string,
   tabs: () => readonly Tab[],
   extra?: ReadonlyMap<string, Uint8Array>,
+  how?: DevPagesOptions,
 ): Promise<DevSite> {
   const files = await devFiles(folder, extra);
   const stopping = new AbortController();
-  const [model, pages] = await Promise.all([devModel(files, stopping.signal), devPages(files, stopping.signal)]);
+  const [model, pages] = await Promise.all([devModel(files, stopping.signal), devPages(files, stopping.signal, how)]);
   const closing = closingFiles();
   const search = devSearch(model, pages);
   let reading = await readOr(noReading, () => model.load());

@@ -55,6 +55,18 @@ const siteParts = [
   'site/search',
 ];
 
+/** Parts that only listen to the whole page. They need not run again for elements that are added later. */
+const partsOfWholePage = new Set(
+  ['drawer', 'print', 'prefetch', 'analytics', 'assistant', 'search'].map((name) => `site/${name}`),
+);
+const siteIcons = ['copy', 'sparkles'];
+
+/** The parts of the page's script that set up elements of a page, joined. */
+export function elementsScript(): string {
+  const parts = siteParts.filter((name) => !partsOfWholePage.has(name));
+  return joinedScript('Sets up elements of a page.', parts, siteIcons);
+}
+
 /** Selector for elements that are excluded from text styles, as the parts of the style sheet write it. */
 const notProse = ':where(.not-prose, .not-prose *)';
 const textAgain = ':is(.prose, .callout-content, .card-text)';
@@ -90,7 +102,7 @@ export function siteScripts(): ReadonlyMap<string, string> {
       `window.binderyTexts = window.binderyTexts || ${scriptJson(textsOfSite)};\n${joinedScript(
         'Interactive parts of every page. A classic script without modules and fetch, so that it also runs from a folder.',
         siteParts,
-        ['copy', 'sparkles'],
+        siteIcons,
       )}`,
     ],
     [
