@@ -9,6 +9,7 @@ const oldestNode = '22.19.0';
  */
 const leftOut = new Set([
   '@ai-sdk/mistral',
+  '@ai-sdk/openai-compatible',
   '@aws-sdk/client-s3',
   '@aws-sdk/s3-request-presigner',
   '@elastic/elasticsearch',

@@ -278,6 +278,8 @@ const chosenSecrets: Readonly<Record<string, readonly ServiceName[]>> = {
   BINDERY_SITES_KEYS: ['gateway'],
   BINDERY_PERSON_TOKEN_KEY: ['gateway'],
   BINDERY_MISTRAL_API_KEY: ['indexer', 'assistant'],
+  BINDERY_OPENAI_API_KEY: ['assistant'],
+  BINDERY_EMBEDDING_API_KEY: ['indexer', 'assistant'],
   MISTRAL_API_KEY: ['assistant'],
   BINDERY_S3_SECRET_ACCESS_KEY: serviceNames,
   BINDERY_REDIS_PASSWORD: ['gateway'],

@@ -37,7 +37,7 @@ export type ReadingContext = {
 };
 
 /** Incremented when the search text of a page changes in code outside the renderer. */
-const readingVersion = 5;
+const readingVersion = 6;
 /** Number of pages in a batch, whose passages are in memory together. */
 const pagesAtOnce = 64;
 const objectsAtOnce = 16;

@@ -1,16 +1,34 @@
 import { z } from 'zod';
 import { mistralSettings } from '#shared/service/common-settings.ts';
-import { type ConfigOf, setting } from '#shared/runtime/config.ts';
+import { ConfigError, type ConfigOf, secretSetting, setting, wholeNumber } from '#shared/runtime/config.ts';
 import type { Metrics } from '#shared/runtime/metrics.ts';
 import { type Embedder, EmbedderRefused, EmbedderUnavailable, TextsRefused } from './embedder.ts';
 
-/** Settings of the embedder. Without a key of Mistral there is none. Indexer and assistant need the same values. */
+/** Name of the model without a setting. Other servers do not have it. */
+const mistralModel = 'mistral-embed';
+
+/** Settings of the embedder. Without an address and a key of Mistral there is none. Indexer and assistant need the same values. */
 export const embedderSettings = {
   ...mistralSettings,
   embeddingModel: setting(
     'BINDERY_EMBEDDING_MODEL',
-    z.string().min(1).default('mistral-embed'),
-    'model that makes vectors of passages and questions if BINDERY_MISTRAL_API_KEY is set; none: search by words only, and nothing is sent; the same for indexer and assistant',
+    z.string().min(1).default(mistralModel),
+    'model that makes vectors of passages and questions if BINDERY_EMBEDDING_BASE_URL or BINDERY_MISTRAL_API_KEY is set; none: search by words only, and nothing is sent; the same for indexer and assistant',
+  ),
+  embeddingBaseUrl: setting(
+    'BINDERY_EMBEDDING_BASE_URL',
+    z.url().optional(),
+    'address of a server with the embeddings of the OpenAI API, with /v1: vLLM, Ollama and others; without it vectors are made by Mistral; the same for indexer and assistant',
+  ),
+  embeddingApiKey: secretSetting(
+    'BINDERY_EMBEDDING_API_KEY',
+    z.string().min(1).optional(),
+    'API key for that server, if it asks for one',
+  ),
+  embeddingBatch: setting(
+    'BINDERY_EMBEDDING_BATCH',
+    wholeNumber(1, 512).default(32),
+    'number of texts in one call to that server',
   ),
 };
 
@@ -20,17 +38,34 @@ const off = 'none';
 type EmbedderConfig = ConfigOf<typeof embedderSettings>;
 
 /** True if the settings name an embedder. */
-export const hasEmbedder = ({ mistralApiKey, embeddingModel }: EmbedderConfig): boolean =>
-  mistralApiKey !== undefined && embeddingModel !== off;
+export const hasEmbedder = ({ mistralApiKey, embeddingBaseUrl, embeddingModel }: EmbedderConfig): boolean =>
+  (mistralApiKey !== undefined || embeddingBaseUrl !== undefined) && embeddingModel !== off;
 
-/** The embedder that the settings name, with metrics of its calls; undefined if none is configured. Nothing is contacted. */
+/**
+ * The embedder that the settings name, with metrics of its calls; undefined if none is configured. Nothing is contacted. Rejects with `ConfigError`
+ * if a required setting is missing.
+ */
 export async function openEmbedder(config: EmbedderConfig, metrics?: Metrics): Promise<Embedder | undefined> {
-  const { mistralApiKey: apiKey, mistralBaseUrl: baseUrl, embeddingModel: model } = config;
-  if (apiKey === undefined || model === off) return undefined;
-  // The SDK is loaded on demand, so that it costs no memory without a key.
-  const { mistralEmbedder } = await import('./mistral-embedder.ts');
-  const embedder = mistralEmbedder({ model, apiKey, baseUrl });
+  if (!hasEmbedder(config)) return undefined;
+  const embedder = await namedEmbedder(config);
   return metrics === undefined ? embedder : measured(embedder, metrics);
+}
+
+/** The SDKs are loaded on demand, so that they cost no memory without an embedder. */
+async function namedEmbedder(config: EmbedderConfig): Promise<Embedder> {
+  const { mistralApiKey, mistralBaseUrl, embeddingBaseUrl, embeddingApiKey, embeddingModel: model } = config;
+  if (embeddingBaseUrl === undefined) {
+    const { mistralEmbedder } = await import('./mistral-embedder.ts');
+    return mistralEmbedder({ model, apiKey: mistralApiKey ?? '', baseUrl: mistralBaseUrl });
+  }
+  if (model === mistralModel) {
+    throw new ConfigError(
+      'BINDERY_EMBEDDING_BASE_URL is set, and BINDERY_EMBEDDING_MODEL is not. Set it to the name of a model that makes vectors at that address.',
+    );
+  }
+  const { compatibleEmbedder } = await import('./compatible-embedder.ts');
+  const textsOfCall = config.embeddingBatch;
+  return compatibleEmbedder({ model, apiKey: embeddingApiKey, baseUrl: embeddingBaseUrl, textsOfCall });
 }
 
 const outcomes = ['done', 'unavailable', 'refused', 'texts_refused', 'cut'] as const;

@@ -6,6 +6,7 @@ import { sourceFiles } from './source-files.ts';
 /** Packages that only some installations or only child processes use. Each takes one to ten megabytes of every process that loads it. */
 const loadedOnDemand = new Set([
   '@ai-sdk/mistral',
+  '@ai-sdk/openai-compatible',
   '@aws-sdk/client-s3',
   '@elastic/elasticsearch',
   '@modelcontextprotocol/server',

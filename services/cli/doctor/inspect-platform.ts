@@ -66,8 +66,18 @@ const modelsSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
 export async function inspectLanguageModel(config: ConfigOf<typeof languageModelSettings>): Promise<Finding[]> {
   const { languageModel, mistralApiKey: key, mistralBaseUrl: base, mistralModel: name } = config;
   if (languageModel === 'extractive') return [good('No model is set: answers quote the best passages.')];
+  if (languageModel === 'openai-compatible') {
+    const { openaiBaseUrl, openaiModel } = config;
+    if (openaiBaseUrl === undefined) return [fault('BINDERY_OPENAI_BASE_URL is not set.', 'Set it for the assistant.')];
+    if (openaiModel === undefined) return [fault('BINDERY_OPENAI_MODEL is not set.', 'Set it for the assistant.')];
+    return inspectModel({
+      ...{ base: openaiBaseUrl, key: config.openaiApiKey, name: openaiModel, usedBy: 'the assistant' },
+      variables: { name: 'BINDERY_OPENAI_MODEL', key: 'BINDERY_OPENAI_API_KEY', base: 'BINDERY_OPENAI_BASE_URL' },
+    });
+  }
   if (key === undefined) return [fault('BINDERY_MISTRAL_API_KEY is not set.', 'Set it for the assistant.')];
-  return inspectModel({ base, key, name, variable: 'BINDERY_MISTRAL_MODEL', usedBy: 'the assistant' });
+  const variables = { ...mistralVariables, name: 'BINDERY_MISTRAL_MODEL' };
+  return inspectModel({ base, key, name, variables, usedBy: 'the assistant' });
 }
 
 /** Checks the embedding model in the same way, if there is one. */
@@ -75,17 +85,36 @@ export async function inspectEmbedder(
   config: ConfigOf<typeof embedderSettings> & Pick<ConfigOf<typeof searchSettings>, 'searchEngine'>,
 ): Promise<Finding[]> {
   const { mistralApiKey: key, mistralBaseUrl: base, embeddingModel: name, searchEngine } = config;
-  if (key === undefined || !hasEmbedder(config)) return [good('There are no vectors: passages are searched by words.')];
+  if (!hasEmbedder(config)) return [good('There are no vectors: passages are searched by words.')];
   if (searchEngine === 'opensearch') return [good('OpenSearch keeps no vectors: passages are searched by words.')];
-  return inspectModel({ base, key, name, variable: 'BINDERY_EMBEDDING_MODEL', usedBy: 'indexer and assistant' });
+  const usedBy = 'indexer and assistant';
+  if (config.embeddingBaseUrl === undefined) {
+    const variables = { ...mistralVariables, name: 'BINDERY_EMBEDDING_MODEL' };
+    return inspectModel({ base, key, name, variables, usedBy });
+  }
+  return inspectModel({
+    ...{ base: config.embeddingBaseUrl, key: config.embeddingApiKey, name, usedBy },
+    variables: {
+      ...{ name: 'BINDERY_EMBEDDING_MODEL', key: 'BINDERY_EMBEDDING_API_KEY', base: 'BINDERY_EMBEDDING_BASE_URL' },
+    },
+  });
 }
 
-type ModelToInspect = { base: string; key: string; name: string; variable: string; usedBy: string };
+type ModelToInspect = {
+  base: string;
+  key: string | undefined;
+  name: string;
+  /** The settings to name in findings. */
+  variables: { name: string; key: string; base: string };
+  usedBy: string;
+};
 
-async function inspectModel({ base, key, name, variable, usedBy }: ModelToInspect): Promise<Finding[]> {
+const mistralVariables = { key: 'BINDERY_MISTRAL_API_KEY', base: 'BINDERY_MISTRAL_BASE_URL' };
+
+async function inspectModel({ base, key, name, variables, usedBy }: ModelToInspect): Promise<Finding[]> {
   let answer: Response;
   try {
-    const headers = { authorization: `Bearer ${key}` };
+    const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
     answer = await fetch(`${base.replace(/\/+$/, '')}/models`, {
       headers,
       signal: AbortSignal.timeout(answerWithinMs),
@@ -94,14 +123,12 @@ async function inspectModel({ base, key, name, variable, usedBy }: ModelToInspec
     return [
       fault(
         `No model answers at ${base}: ${connectionProblem(error)}.`,
-        `Let ${usedBy} reach it, or set BINDERY_MISTRAL_BASE_URL.`,
+        `Let ${usedBy} reach it, or set ${variables.base}.`,
       ),
     ];
   }
   if (answer.status === 401 || answer.status === 403) {
-    return [
-      fault(`${base} does not accept the key (${answer.status}).`, 'Set BINDERY_MISTRAL_API_KEY to one that is valid.'),
-    ];
+    return [fault(`${base} does not accept the key (${answer.status}).`, `Set ${variables.key} to one that is valid.`)];
   }
   const models = modelsSchema.safeParse(await answer.json().catch(() => undefined));
   if (!answer.ok || !models.success) {
@@ -115,7 +142,12 @@ async function inspectModel({ base, key, name, variable, usedBy }: ModelToInspec
   const ids = models.data.data.map(({ id }) => id);
   return ids.includes(name)
     ? [good(`The model "${name}" is at ${base}.`)]
-    : [fault(`There is no model "${name}" at ${base}.`, `Set ${variable} to one of: ${ids.slice(0, 20).join(', ')}.`)];
+    : [
+        fault(
+          `There is no model "${name}" at ${base}.`,
+          `Set ${variables.name} to one of: ${ids.slice(0, 20).join(', ')}.`,
+        ),
+      ];
 }
 
 /** Checks that the collector of the OpenTelemetry settings accepts spans, by sending it an empty list. */

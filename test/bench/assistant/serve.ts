@@ -8,7 +8,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { pipeUIMessageStreamToResponse, streamText, toUIMessageStream } from 'ai';
 import { createMistral } from '@ai-sdk/mistral';
-import { openLanguageModel } from '#services/assistant/language-model.ts';
+import { languageModelSettings, openLanguageModel } from '#services/assistant/language-model.ts';
+import { loadConfig } from '#shared/runtime/config.ts';
 import { startAssistantHarness } from '../../clients/assistant-harness.ts';
 import { mistralChunk, startMistral, startsStream } from '../../support/start-mistral.ts';
 import type { Ready, Used } from './run.ts';
@@ -46,13 +47,14 @@ async function serveBare(baseURL: string): Promise<string> {
 
 async function serveAssistant(baseURL: string): Promise<Ready> {
   // The options are those of the service.
-  const model = await openLanguageModel({
-    languageModel: 'mistral',
-    mistralApiKey: 'k',
-    mistralBaseUrl: baseURL,
-    mistralModel: 'm',
-    mistralTemperature: 0.2,
-  });
+  const model = await openLanguageModel(
+    loadConfig(languageModelSettings, {
+      BINDERY_LANGUAGE_MODEL: 'mistral',
+      BINDERY_MISTRAL_API_KEY: 'k',
+      BINDERY_MISTRAL_BASE_URL: baseURL,
+      BINDERY_MISTRAL_MODEL: 'm',
+    }),
+  );
   const harness = await startAssistantHarness(model, undefined, { budgetBytes: Number.MAX_SAFE_INTEGER });
   return { url: `${harness.url}/internal/message`, headers: harness.headers() };
 }

@@ -15,6 +15,7 @@
 {{- if and $v.objectStore.accessKeyId (not $v.objectStore.existingSecret) }}{{ $problems = append $problems "objectStore.accessKeyId needs objectStore.existingSecret: the secret with the key BINDERY_S3_SECRET_ACCESS_KEY." }}{{ end -}}
 {{- if and $v.search.username (not $v.search.existingSecret) }}{{ $problems = append $problems "search.username needs search.existingSecret: the secret with the key BINDERY_ELASTICSEARCH_PASSWORD." }}{{ end -}}
 {{- if and (eq $v.model.provider "mistral") (not $v.model.existingSecret) }}{{ $problems = append $problems "model.provider is mistral, which needs model.existingSecret: the secret with the key BINDERY_MISTRAL_API_KEY." }}{{ end -}}
+{{- if and (eq $v.model.provider "openai-compatible") (not (and $v.model.baseUrl $v.model.name)) }}{{ $problems = append $problems "model.provider is openai-compatible, which needs model.baseUrl and model.name." }}{{ end -}}
 {{- if and $v.ingress.enabled (not $v.ingress.host) }}{{ $problems = append $problems "ingress.enabled needs ingress.host." }}{{ end -}}
 {{- if ($v.sites).enabled -}}
 {{- if not (regexMatch "^https?://[a-z0-9][a-z0-9-]*(\\.[a-z0-9][a-z0-9-]*)+(:[0-9]{1,5})?$" $v.sites.base) }}{{ $problems = append $problems (printf "sites.base is %q: set it to the address under which readers reach the sites, such as https://docs.example.com." $v.sites.base) }}{{ end -}}

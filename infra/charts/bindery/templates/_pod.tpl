@@ -81,6 +81,9 @@ volumes:
         {{- if and (has "model" $servers) (eq $v.model.provider "mistral") }}
         {{- include "bindery.secret" (dict "name" $v.model.existingSecret "keys" (list "BINDERY_MISTRAL_API_KEY")) | nindent 8 }}
         {{- end }}
+        {{- if and (eq .service "assistant") (eq $v.model.provider "openai-compatible") $v.model.existingSecret }}
+        {{- include "bindery.secret" (dict "name" $v.model.existingSecret "keys" (list "BINDERY_OPENAI_API_KEY")) | nindent 8 }}
+        {{- end }}
   {{- if eq .service "publisher" }}
   - name: uploads
     {{- if $v.publisherVolume.className }}
@@ -214,11 +217,18 @@ affinity: {{- toYaml . | nindent 2 }}
 {{- $_ := set $env "BINDERY_ELASTICSEARCH_REPLICAS" (toString $v.search.replicas) }}
 {{- end }}
 {{- if has "model" $servers }}
+{{- if ne $v.model.provider "openai-compatible" }}
 {{- $_ := set $env "BINDERY_MISTRAL_BASE_URL" $v.model.baseUrl }}
+{{- end }}
 {{- $_ := set $env "BINDERY_EMBEDDING_MODEL" ($v.model.embeddings | default "") }}
 {{- if eq .service "assistant" }}
 {{- $_ := set $env "BINDERY_LANGUAGE_MODEL" $v.model.provider }}
+{{- if eq $v.model.provider "openai-compatible" }}
+{{- $_ := set $env "BINDERY_OPENAI_BASE_URL" $v.model.baseUrl }}
+{{- $_ := set $env "BINDERY_OPENAI_MODEL" $v.model.name }}
+{{- else }}
 {{- $_ := set $env "BINDERY_MISTRAL_MODEL" $v.model.name }}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- range $variable, $value := mergeOverwrite $env $v.env (dig .service "env" dict $v.services) }}
