@@ -72,6 +72,7 @@ describe('the audit', () => {
       { action: 'content.labelled', jobId: undefined, contentVersion: `cv_${'12'.repeat(16)}`, label: 'v2' },
       /docs cv_12121212…  label v2$/,
     ],
+    [{ action: 'content.published', source: { commit: 'a'.repeat(40), branch: 'main' } }, /main at aaaaaaa$/],
     [
       {
         action: 'key.rotated',

@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
 import { auditActions, type AuditEntry } from '#shared/contracts/audit-entry.ts';
+import { sourceWords } from '#shared/contracts/publication-source.ts';
 import { auditAreas, type AuditList } from '#shared/interfaces/http/audit.ts';
 import { type ServerCommandOptions, wholeNumber, withConnection } from './command-options.ts';
 import { connect } from './connection.ts';
@@ -123,6 +124,7 @@ function factsOf(entry: AuditEntry): string[] {
   return [
     ...fact(entry.replayOf, (jobId) => `of ${jobId}`),
     ...fact(entry.label, (label) => `label ${printable(label)}`),
+    ...fact(entry.source, (source) => printable(sourceWords(source))),
     ...fact(entry.kind, (kind) => `${kind} key`),
     ...fact(entry.name, (name) => `"${printable(name)}"`),
     ...fact(entry.plan, (plan) => `plan ${plan}`),

@@ -1,3 +1,4 @@
+import { sourceWords } from '#shared/contracts/publication-source.ts';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { auditActions, type AuditAction, type AuditEntry } from '#shared/contracts/audit-entry.ts';
@@ -150,6 +151,7 @@ function detailsOf(entry: AuditEntry, { base }: Around): SafeHtml {
   const { replayOf, oldKeyId, address: from, requestId } = entry;
   const facts = [
     label && `label ${label}`,
+    entry.source && sourceWords(entry.source),
     kind && `${kind} key`,
     plan && `plan ${plan}`,
     deployment !== undefined && `deployment ${deployment}`,
