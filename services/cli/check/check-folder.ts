@@ -146,10 +146,6 @@ async function checkPages(
   }
   const inOrder = [...index.exported].flatMap((path) => pages.get(path) ?? []);
   const fileOf = new Map(model.pages.map(({ path, file }) => [path, file]));
-  const ofPages = cardsTogether(foundOnce(inOrder.flatMap(({ diagnostics }) => diagnostics))).map((finding) => {
-    const repair = repairOf(finding);
-    return { finding, ...(repair && { repair }) };
-  });
   const external = new Map<string, ExternalAddress>();
   for (const { path, seen } of inOrder) {
     for (const { written, file = fileOf.get(path) ?? path, line, column } of seen.external)
@@ -162,8 +158,15 @@ async function checkPages(
   }
   const found = siteFindings(model, inOrder, checkRenderOptions);
   const ofUnread = unread.map((finding) => ({ finding }));
-  return { findings: [...ofUnread, ...ofPages, ...once(found)], external: [...external.values()] };
+  return { findings: [...ofUnread, ...findingsOfPages(inOrder), ...once(found)], external: [...external.values()] };
 }
+
+/** The findings of rendered pages that need no other page. */
+export const findingsOfPages = (pages: readonly CheckedPage[]): CheckFinding[] =>
+  cardsTogether(foundOnce(pages.flatMap(({ diagnostics }) => diagnostics))).map((finding) => {
+    const repair = repairOf(finding);
+    return { finding, ...(repair && { repair }) };
+  });
 
 /** Pages that are read before the first of them is rendered. */
 const pagesAtOnce = 256;
@@ -184,6 +187,7 @@ function cardsTogether(found: readonly Diagnostic[]): Diagnostic[] {
   return found.flatMap((one) => (one === first ? [{ ...one, message }] : one.code === 'card-left-out' ? [] : [one]));
 }
 
-const once = (found: readonly RepairableFinding[]): RepairableFinding[] => [
+/** Removes duplicates of findings. */
+export const once = (found: readonly RepairableFinding[]): RepairableFinding[] => [
   ...new Map(found.map((each) => [JSON.stringify(each.finding), each])).values(),
 ];

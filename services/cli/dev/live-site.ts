@@ -204,6 +204,8 @@ export function liveSite() {
   }
 
   return {
+    /** The model that answers are made of; undefined before a version of the project was readable. */
+    current: (): Pick<Site, 'model' | 'index' | 'made'> | undefined => site,
     async answer(asked: SiteRequest, reader: Reader): Promise<unknown> {
       switch (asked.kind) {
         case 'load':

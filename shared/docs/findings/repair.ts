@@ -61,12 +61,23 @@ function addressEdit(
   starts: readonly number[],
   repair: Extract<Repair, { kind: 'address' }>,
 ): Edit | undefined {
-  const lineStart = starts[repair.line - 1];
-  if (lineStart === undefined || repair.from === '') return undefined;
-  const begin = lineStart + (repair.column ?? 1) - 1;
-  const start = delimited(text, repair.from, begin) ?? delimited(text, repair.from, lineStart);
+  const start = placeAfter(text, starts[repair.line - 1], repair.column, repair.from);
   if (start === undefined) return undefined;
   return { start, end: start + repair.from.length, text: repair.to, repair };
+}
+
+/** The offset of an address that a link at this line and column has; undefined if it is not there. Pure. */
+export const addressPlace = (text: string, line: number, column: number | undefined, address: string) =>
+  placeAfter(text, lineStarts(text)[line - 1], column, address);
+
+function placeAfter(
+  text: string,
+  lineStart: number | undefined,
+  column: number | undefined,
+  address: string,
+): number | undefined {
+  if (lineStart === undefined || address === '') return undefined;
+  return delimited(text, address, lineStart + (column ?? 1) - 1) ?? delimited(text, address, lineStart);
 }
 
 /** The next place of an address between brackets, quotation marks or spaces. */

@@ -26,31 +26,68 @@ const mostPageBytes = 5_000_000;
 
 /**
  * The findings that need all pages of a site: links and anchors that lead nowhere, links that can be shorter, and the weight of pages and pictures.
- * `pages`: the pages that are exported, each rendered. Pure.
+ * `pages`: rendered pages. `exported`: the paths of all pages of the site, which are those of `pages` by default. Findings about anchors of a page
+ * that is not rendered are left out (`pagesOfAnchors`). Pure.
  */
 export function siteFindings(
   model: SiteModel,
   pages: readonly CheckedPage[],
   options: SiteRenderOptions,
+  exported: ReadonlySet<string> = new Set(pages.map(({ path }) => path)),
 ): RepairableFinding[] {
   const fileOf = new Map(model.pages.map(({ path, file }) => [path, file]));
   return [
-    ...linkFindings(model, pages, options, fileOf),
-    ...detours(model, pages, fileOf),
+    ...linkFindings(model, pages, exported, options, fileOf),
+    ...detours(model, pages, exported, fileOf),
     ...weights(model, pages, fileOf),
   ];
+}
+
+/** The pages that links with an anchor lead to from these pages: the findings about such a link need the anchors of its target. Pure. */
+export function pagesOfAnchors(
+  model: SiteModel,
+  pages: readonly CheckedPage[],
+  exported: ReadonlySet<string>,
+): Set<string> {
+  const ends = siteRedirects(model.redirects, (path) => exported.has(path));
+  const found = new Set<string>();
+  for (const { seen } of pages) {
+    for (const { target } of seen.links) {
+      const [rooted, anchor] = cut(target);
+      const path = pagePathOfAddress(decoded(rooted));
+      const page = namedPage(path, exported);
+      const [end, hash] = page === undefined ? cut(ends.endOf(`/${path}`) ?? '') : [page];
+      if ((anchor ?? hash) !== undefined && exported.has(end)) found.add(end);
+    }
+  }
+  return found;
+}
+
+/** Cache of the files of a site itself, because the language server asks after each change of a text, which adds none. */
+const namesOfSites = new WeakMap<SiteModel, readonly string[]>();
+
+function namesOf(model: SiteModel, options: SiteRenderOptions): readonly string[] {
+  const known =
+    namesOfSites.get(model) ?? [...renderSite(model, options), ...filesOfSite(model).files].map(({ path }) => path);
+  namesOfSites.set(model, known);
+  return known;
 }
 
 function linkFindings(
   model: SiteModel,
   pages: readonly CheckedPage[],
+  exported: ReadonlySet<string>,
   options: SiteRenderOptions,
   fileOf: ReadonlyMap<string, string>,
 ): RepairableFinding[] {
-  const files = new Set([...renderSite(model, options), ...filesOfSite(model).files].map(({ path }) => path));
-  for (const { path } of pages) for (const ending of ['.html', '.md']) files.add(`${path}${ending}`);
+  const files = new Set(namesOf(model, options));
+  for (const path of exported) for (const ending of ['.html', '.md']) files.add(`${path}${ending}`);
+  const rendered = new Set(pages.map(({ path }) => path));
+  // A page that is not rendered may have a feed.
+  for (const path of exported) if (!rendered.has(path)) files.add(`${path}/rss.xml`);
   for (const { path, hasFeed } of pages) if (hasFeed) files.add(`${path}/rss.xml`);
   files.add('llms-full.txt');
+  const others = [...exported].flatMap((path) => (rendered.has(path) ? [] : [{ path, anchors: undefined, links: [] }]));
   const linked = pages.map(({ path, anchors, seen: { links } }) => ({
     path,
     anchors: new Set(anchors),
@@ -60,7 +97,7 @@ function linkFindings(
     linkFiles: links.map(({ file = '' }) => file),
   }));
   const seen = new Map(pages.map(({ path, seen: { links } }) => [path, links]));
-  return Array.from(brokenLinks(model, linked, files), (link) => {
+  return Array.from(brokenLinks(model, [...linked, ...others], files), (link) => {
     const finding = brokenLinkDiagnostic(link, fileOf.get(link.page) ?? link.page);
     const { meant, line, column } = link;
     const written = seen
@@ -82,9 +119,9 @@ function withAnchor(written: string, anchor: string): string | undefined {
 function detours(
   model: SiteModel,
   pages: readonly CheckedPage[],
+  paths: ReadonlySet<string>,
   fileOf: ReadonlyMap<string, string>,
 ): RepairableFinding[] {
-  const paths = new Set(pages.map(({ path }) => path));
   const pageOfFile = new Map(model.pages.map(({ path, file }) => [file, path]));
   const ends = siteRedirects(model.redirects, (path) => paths.has(path));
   const anchorsOf = new Map(pages.map(({ path, anchors }) => [path, anchors]));

@@ -83,7 +83,7 @@ describe('the schema of docs.json', () => {
       if (typeof value !== 'object' || value === null) return;
       const { properties = {}, anyOf = [], items } = value as typeof schema;
       for (const [key, inner] of Object.entries(properties)) {
-        const own = typeof inner === 'object' && 'description' in inner ? String(inner.description) : '';
+        const own = typeof inner === 'object' && 'description' in inner ? inner.description : '';
         const isOfValue = ['light', 'dark', '$ref'].includes(key);
         if (!isOfValue && !/^[A-Z`].*[.]$/s.test(own)) without.push(`${name}.${key}`);
         visit(`${name}.${key}`, inner);
@@ -178,12 +178,13 @@ function recorded(value: JsonValue, path: string, asked: Set<string>): JsonValue
     : Object.fromEntries(
         Object.entries(value).map(([key, item]) => [key, recorded(item, path === '' ? key : `${path}.${key}`, asked)]),
       );
-  return new Proxy(copy, {
+  const handler: ProxyHandler<typeof copy> = {
     get(target, key, receiver) {
       if (typeof key === 'string' && !Array.isArray(target)) asked.add(path === '' ? key : `${path}.${key}`);
       return Reflect.get(target, key, receiver) as unknown;
     },
-  }) as JsonValue;
+  };
+  return new Proxy(copy, handler);
 }
 
 const supportsIn = ({ support, inner }: SettingShape): Support[] => [
@@ -244,7 +245,7 @@ function generatedIn(shape: SettingShape): fc.Arbitrary<JsonValue> {
     .constantFrom(...inner)
     .chain(([key, next]) => generatedIn(next).map((value) => ({ [key]: value })));
   const written = isList ? fc.array(object, { maxLength: 2 }) : object;
-  return fc.oneof({ arbitrary: written, weight: 8 }, { arbitrary: anyValue, weight: 1 }) as fc.Arbitrary<JsonValue>;
+  return fc.oneof({ arbitrary: written, weight: 8 }, { arbitrary: anyValue, weight: 1 });
 }
 
 const generatedNode = (kind: NodeKind | 'root', depth: number): fc.Arbitrary<JsonObject> =>

@@ -1,4 +1,4 @@
-import { type Drawing, drawingOf, type IconSet } from './icon-sets.ts';
+import { type Drawing, drawingOf, type IconSet, namesInSet } from './icon-sets.ts';
 
 /** Values of `icons.library` in docs.json. */
 export type IconLibrary = 'fontawesome' | 'lucide' | 'tabler';
@@ -37,6 +37,12 @@ export function findIcon({ name, type }: WrittenIcon, library: IconLibrary): Fou
   }
   return undefined;
 }
+
+/** The names of the icons of a library, each once. */
+export const iconNames = (library: IconLibrary): string[] => {
+  const own = setsFor(library).filter((set) => (library === 'fontawesome' ? set.startsWith('fa-') : set === library));
+  return [...new Set(own.flatMap(namesInSet))];
+};
 
 const hasCapitals = (name: string): boolean => /[a-z0-9][A-Z]/.test(name);
 

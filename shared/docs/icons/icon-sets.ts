@@ -41,6 +41,9 @@ export function drawingOf(set: IconSet, name: string): Drawing | undefined {
   return drawings.get(key);
 }
 
+/** All names that a set has, without aliases. */
+export const namesInSet = (set: IconSet): string[] => Object.keys(loaded(set).icons);
+
 function loaded(set: IconSet): SetFile {
   const known = sets.get(set) ?? (JSON.parse(readFileSync(files[set](), 'utf8')) as SetFile);
   sets.set(set, known);

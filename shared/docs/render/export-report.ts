@@ -18,7 +18,8 @@ type LinkedPage = {
   linkLines?: readonly number[] | undefined;
   linkColumns?: readonly number[] | undefined;
   linkFiles?: readonly string[] | undefined;
-  anchors: ReadonlySet<string>;
+  /** Undefined if they are not known. */
+  anchors: ReadonlySet<string> | undefined;
 };
 
 /** Anchors by the path of a page of the export. */
