@@ -20,11 +20,13 @@ async function putBack(): Promise<void> {
 
 async function prepare(): Promise<void> {
   const { compile } = await import('./compile.ts');
+  const { writeWidget } = await import('./widget.ts');
   const { packageManifest, packageShrinkwrap } = await import('./package-manifest.ts');
   await rm(shrinkwrapFile, { force: true });
   await rm(compiled, { recursive: true, force: true });
   await mkdir(compiled);
   await compile(root, compiled);
+  await writeWidget(root, compiled);
   const manifest = packageManifest(JSON.parse(await readFile(manifestFile, 'utf8')) as object);
   const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as object;
   const shrinkwrap = packageShrinkwrap(lock, manifest);

@@ -53,9 +53,9 @@ describeWithServers(['chromium'], 'the widget on a page of another site', () => 
       response.setHeader('access-control-allow-headers', 'authorization, content-type, x-thread-key, x-user-token');
       if (request.method === 'OPTIONS') return void response.end();
       if (request.url === '/_bindery/widget.js')
-        return void widgetAnswer({}, undefined).then((answer) => {
-          response.writeHead(200, answer?.headers ?? {}).end(answer?.body);
-        });
+        return void widgetAnswer({}, undefined).then((answer) =>
+          response.writeHead(200, answer?.headers ?? {}).end(answer?.body),
+        );
       if (request.method === 'GET') return void response.writeHead(404).end('{}');
       let text = '';
       request.setEncoding('utf8').on('data', (part: string) => (text += part));
@@ -331,7 +331,7 @@ describeWithServers(['chromium'], 'the widget on a page of another site', () => 
     ["{ domain: 'docs', key: 'svc_adm_secret' }", 'key must be an assistant key'],
     ['{}', 'domain must be the name'],
     ["{ domain: 'docs', site: 'javascript:alert(1)' }", 'site must be an address'],
-    ["{ domain: 'docs', target: '#nowhere' }", 'there is no element "#nowhere"'],
+    ["{ domain: 'docs', target: '#nowhere' }", 'target must be an element'],
   ])('init with %s says what is wrong', async (options, sentence) => {
     const { url } = await usual();
     const { page } = await open(pageWith('', `<script src="${url}/_bindery/widget.js"></script>`));

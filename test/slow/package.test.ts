@@ -1,12 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test, vi } from 'vitest';
 import { cacheFolder } from '#infra/setup/server-locations.mjs';
 import { freePorts } from '#infra/supervisor/free-ports.ts';
+import { widgetFile } from '#shared/docs/render/site/widget-file.ts';
 import { askHost } from '../support/ask-host.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { newFolder } from '../support/new-folder.ts';
@@ -138,6 +139,21 @@ describeWithServers(['nats-server'], 'the package that npm pack makes', () => {
       }
     },
   );
+
+  test('has the script of the widget with the bytes that a gateway serves, and its types', async ({ skip }) => {
+    const options = await installed(24);
+    if (options === undefined) return skip('npm has no Node for this system');
+    const folder = join(options.cwd, 'node_modules/bindery/dist');
+    expect((await readFile(join(folder, 'widget.js'))).equals((await widgetFile()).text)).toBe(true);
+    const code = `import 'bindery/dist/widget.js';
+      import type { WidgetOptions } from 'bindery/dist/widget.js';
+      const options: WidgetOptions = { domain: 'docs', target: document.body };
+      window.BinderyWidget.init(options).on('answer', ({ text }) => text.length);`;
+    await writeFile(join(options.cwd, 'page.ts'), code);
+    const compiler = join(clone, 'node_modules/typescript/bin/tsc');
+    const flags = ['--noEmit', '--strict', '--lib', 'es2024,dom', '--module', 'preserve', '--types', ''];
+    expect((await run('node', [compiler, ...flags, 'page.ts'], options)).stdout).toBe('');
+  });
 
   test('says on Node 20 which Node it needs and how to get it', async ({ skip }) => {
     const options = await installed(24, 20);

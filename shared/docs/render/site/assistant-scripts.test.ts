@@ -134,6 +134,7 @@ describe('links of answers', () => {
     'data:text/html,x',
     'vbscript:x',
     'file:///etc/passwd',
+    '/half-a-pair-\ud800',
     'mailto:help',
     'mailto:a@b.test,c@d.test',
     'mailto:a@b.test%0Abcc:x',

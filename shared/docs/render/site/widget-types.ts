@@ -56,7 +56,7 @@ export type WidgetTurn = {
 /** Unchanged, the same object is returned. */
 export type WidgetState = { isAsking: boolean; threadId: string; turns: readonly WidgetTurn[] };
 
-export type WidgetEvents = {
+type WidgetEvents = {
   /** The state changed, also while an answer grows. */
   change: undefined;
   ask: { question: string };

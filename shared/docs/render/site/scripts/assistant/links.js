@@ -4,8 +4,8 @@
 var fileEndings = /\.(pdf|zip|json|ya?ml|txt|xml|csv|png|jpe?g|gif|svg|webp|mp4|mp3)$/i;
 /** @param {string} written @param {AnsweringSite} site @returns {LinkTarget} */
 function linkTarget(written, site) {
-  // Browsers drop some of these characters, and read others as slashes.
-  if (written.length > 2000 || /[\0-\x20\x7f\\]/.test(written)) return undefined;
+  // Browsers drop some of these characters, and read others as slashes. Half of a pair has no encoding.
+  if (written.length > 2000 || /[\0-\x20\x7f\\\ud800-\udfff]/u.test(written)) return undefined;
   var { top, siteUrl, end } = site;
   var path = siteUrl && written.indexOf(siteUrl + '/') === 0 ? written.slice(siteUrl.length) : written;
   if (/^https?:\/\//i.test(path)) return elsewhere(path);

@@ -62,8 +62,6 @@ function initFrom(data) {
   if (document.readyState === 'loading' && options.target) document.addEventListener('DOMContentLoaded', run);
   else run();
 }
-var ownElement = /** @type {HTMLScriptElement} */ (document.currentScript);
-scriptBase = ownElement && ownElement.src ? ownElement.src.replace(/\/_bindery\/[^]*$/, '') : undefined;
 // Frameworks that replace the page may run the script again.
 if (!window.BinderyWidget)
   window.BinderyWidget = Object.freeze({

@@ -1,7 +1,8 @@
 // Checks the options of a widget, and sets their default values.
 /** @typedef {import('../../widget-types.ts').WidgetOptions} WidgetOptions */
-/** Address of the folder that has this script's `_bindery`: a gateway or a site. @type {string} */
-var scriptBase;
+var ownElement = /** @type {HTMLScriptElement} */ (document.currentScript);
+/** Address of the folder that has this script's `_bindery`: a gateway or a site. Undefined in a bundle of an application. */
+var scriptBase = ownElement && ownElement.src ? ownElement.src.replace(/\/_bindery\/[^]*$/, '') : undefined;
 /** @param {string} value @param {string} name @param {string} otherwise */
 function addressOf(value, name, otherwise) {
   if (value === undefined || value === '') return otherwise;
@@ -27,7 +28,7 @@ function usableOptions(given) {
   var target;
   if (given.target) {
     target = typeof given.target === 'string' ? document.querySelector(given.target) : given.target;
-    if (!target) throw new TypeError('BinderyWidget: there is no element "' + String(given.target) + '".');
+    if (!target) throw new TypeError('BinderyWidget: target must be an element of the page, or a selector of one.');
   }
   // Without a key the server is the site itself, whose pages ask without one.
   var site = addressOf(given.site, 'site', given.key === undefined ? server : undefined);
