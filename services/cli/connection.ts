@@ -44,10 +44,7 @@ export function connect(options: ConnectionOptions, keyKind: 'admin' | 'assistan
   // The file is read only when needed, because it may be damaged.
   const local = url === undefined || given === undefined ? readLocalInstallation(dataFolderOf(options)) : undefined;
   const address = url ?? local?.baseUrl;
-  if (address === undefined)
-    throw new NotConnected(
-      `The address of the server is not known: there is no installation in the data folder ${dataFolderOf(options)}. Give --url or BINDERY_URL, name another folder with --data or BINDERY_DATA, or start a server here with "${startCommand}".`,
-    );
+  if (address === undefined) throw noServer(options);
   checkAddress(address);
   const isLocal = local !== undefined && isSameServer(address, local.baseUrl);
   const key = given ?? (isLocal ? local[localKeys[keyKind]] : undefined);
@@ -62,6 +59,11 @@ export function connect(options: ConnectionOptions, keyKind: 'admin' | 'assistan
     );
   return apiClient(address, key);
 }
+
+const noServer = (options: DataFolderOptions): NotConnected =>
+  new NotConnected(
+    `The address of the server is not known: there is no installation in the data folder ${dataFolderOf(options)}. Give --url or BINDERY_URL, name another folder with --data or BINDERY_DATA, or start a server here with "${startCommand}".`,
+  );
 
 const givenUrl = ({ url }: ConnectionOptions): string | undefined => url ?? process.env.BINDERY_URL;
 
@@ -89,6 +91,7 @@ function isSameServer(one: string, other: string): boolean {
 export function domainOrLocal(domain: string | undefined, options: ConnectionOptions): string {
   if (domain !== undefined) return domain;
   const local = readLocalInstallation(dataFolderOf(options));
+  if (local === undefined && givenUrl(options) === undefined) throw noServer(options);
   if (local === undefined || !isSameServer(givenUrl(options) ?? local.baseUrl, local.baseUrl))
     throw new NotConnected('This command needs a domain. Name it, for example "acme" or "docs.acme.com".');
   return local.domain;

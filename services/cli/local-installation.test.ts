@@ -36,6 +36,16 @@ test('keys and the domain of a local installation go to its own address only', a
   }
 });
 
+test('without a server and a domain, the server is what is missing', () => {
+  const data = newFolder();
+  expect(() => domainOrLocal(undefined, { data })).toThrow(
+    /^The address of the server is not known: .*start a server here with "npm start"\.$/,
+  );
+  expect(() => domainOrLocal(undefined, { data, url: 'https://docs.acme.com' })).toThrow(
+    'This command needs a domain.',
+  );
+});
+
 test('an invalid key or address is refused without being shown', () => {
   const url = 'http://127.0.0.1:1';
   for (const key of ['', ' ', 'svc_a\nsvc_b', 'svc_\u{441}']) {

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { binderyCommand } from '#shared/runtime/command-words.ts';
+import { binderyCommand, startCommand } from '#shared/runtime/command-words.ts';
 import { counted } from '#shared/runtime/figures.ts';
 import type { GivenAnswers } from '../new-project/ask-answers.ts';
 import { createOutput, paintFor } from '../terminal.ts';
@@ -53,7 +53,7 @@ async function begin(folder: string, { json, ...given }: InitOptions): Promise<v
   await writeProject(folder, files);
   createOutput(json).result(
     { folder, ...answers, files: [...files.keys()] },
-    `Made ${answers.name} in ${folder}: ${counted(files.size, 'file')}.\n\nTry next:\n  ${binderyCommand} check ${folder}\n  ${binderyCommand} publish ${folder} --domain <domain>`,
+    `Made ${answers.name} in ${folder}: ${counted(files.size, 'file')}.\n\nTry next:\n  ${binderyCommand} dev ${folder} --open\n  ${binderyCommand} check ${folder}\n\nTo publish it on this machine, let "${startCommand}" run in another terminal, in this folder, then:\n  ${binderyCommand} publish ${folder}`,
   );
 }
 
