@@ -241,6 +241,23 @@ describeWithServers(['chromium'], 'the widget on a page of another site', () => 
     expect(await page.locator('bindery-widget').count()).toBe(1);
   });
 
+  test('links to no address of the settings that would run something, and lists have the direction of their text', async () => {
+    const { url } = await scripted((response) => response.end(start + delta('1. See [keys](/guides/keys).') + finish));
+    const { page, problems } = await open(pageWith('', scriptOf(url, 'data-language="he"')));
+    const settings = { site: 'javascript:pwned()//', colors: { light: { accent: '#123456' }, dark: {} } };
+    await page.route('**/discovery/v1/widget/docs', (route) =>
+      route.fulfill({ json: settings, headers: { 'access-control-allow-origin': '*' } }),
+    );
+    await page.reload();
+    await launcher(page).click();
+    await ask(page, 'How?');
+    expect(await styleOf(page, '.launcher', 'backgroundColor')).toBe('rgb(18, 52, 86)');
+    expect(await lastTurn(page).locator('a').count()).toBe(0);
+    expect(await lastTurn(page).locator('ol').getAttribute('dir')).toBe('ltr');
+    // The first time, the server has no settings.
+    expect(problems.filter((problem) => !problem.includes('404'))).toEqual([]);
+  });
+
   test('stays when a framework replaces the body and runs the script again', async () => {
     const { url } = await usual();
     const { page } = await open(pageWith('', scriptOf(url)));

@@ -80,9 +80,10 @@ async function readSettings() {
     });
     if (!response.ok) return;
     var settings = await response.json();
-    if (!widgetOptions.site) siteAddress = settings.site;
     if (!widgetOptions.color) siteColors = settings.colors;
     paint();
+    // The project writes its address, so it is checked like one of the page. It throws if it is none.
+    if (!widgetOptions.site) siteAddress = addressOf(settings.site, 'site', '');
     // Links of answers that are shown already lead to the site, too.
     if (!request) showTurns();
   } catch (_) {}
