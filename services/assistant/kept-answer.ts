@@ -15,7 +15,7 @@ const partEveryMs = 50;
 /** Interval of parts without events, while the model says nothing. A reader waits several of them before the assistant counts as lost. */
 const signOfLifeMs = 5_000;
 /** A stream that does not answer must not delay the first words. */
-const beginWithinMs = 1_000;
+const beginWithinMs = 2_500;
 /** A message of the bus holds 1 MB, and a lost stream gets the whole answer again. */
 const mostCharacters = 900_000;
 const retryEveryMs = 500;

@@ -1,8 +1,7 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Browser } from 'playwright-core';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -14,8 +13,9 @@ import {
   gatewayHarness,
   type TestOrganization,
 } from '../support/gateway-harness.ts';
+import { onLoopback } from '../support/on-loopback.ts';
 import { openBrowser } from '../support/open-browser.ts';
-import { assistantBehind } from './assistant-harness.ts';
+import { assistantBehind, scriptedModel, usage } from './assistant-harness.ts';
 import { sdkVersions } from './sdk-pages.ts';
 
 describeWithServers(['chromium', 'sdk-versions'], 'the chat page of the documentation', () => {
@@ -72,18 +72,23 @@ describeWithServers(['chromium', 'sdk-versions'], 'the chat page of the document
     return output[0].code;
   }
 
+  /** Serves each script as a page of an origin. */
+  async function serve(scripts: ReadonlyMap<string, string>) {
+    const server = createServer(({ url = '' }, response) => {
+      response.setHeader('content-type', 'text/html; charset=utf-8');
+      response.end(`<!doctype html><div id="root"></div><script type="module">${scripts.get(url) ?? ''}</script>`);
+    });
+    return await onLoopback(server);
+  }
+
   test('asks from another origin, continues the thread, links the sources and shows errors as sentences', async () => {
     const base = await gateway.app.listen({ host: '127.0.0.1', port: 0 });
     const scripts = new Map([
       ['/good', await bundled(base, acme.assistantKey)],
       ['/bad', await bundled(base, 'svc_dsc_wrong')],
     ]);
-    const server = createServer(({ url = '' }, response) => {
-      response.setHeader('content-type', 'text/html; charset=utf-8');
-      response.end(`<!doctype html><div id="root"></div><script type="module">${scripts.get(url) ?? ''}</script>`);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const server = await serve(scripts);
+    const origin = server.url;
     try {
       const page = await browser.newPage();
       await page.goto(`${origin}/good`);
@@ -111,8 +116,49 @@ describeWithServers(['chromium', 'sdk-versions'], 'the chat page of the document
       await page.getByRole('alert').waitFor();
       expect(await page.getByRole('alert').textContent()).toMatch(/^The API key is not valid/);
     } finally {
-      server.closeAllConnections();
-      server.close();
+      await server.close();
+    }
+  });
+
+  test('has a whole answer once, after a lost connection and a reload in the middle', async () => {
+    const rest = Promise.withResolvers<void>();
+    const model = scriptedModel(async function* (): AsyncGenerator<LanguageModelV4StreamPart> {
+      yield { type: 'text-start', id: '1' };
+      yield { type: 'text-delta', id: '1', delta: 'Half of it, ' };
+      await rest.promise;
+      yield { type: 'text-delta', id: '1', delta: 'and the rest.' };
+      yield { type: 'text-end', id: '1' };
+      yield { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage };
+    });
+    const slow = await gatewayHarness({}, assistantBehind(model));
+    const { assistantKey } = await createOrganization(slow);
+    const base = await slow.app.listen({ host: '127.0.0.1', port: 0 });
+    const server = await serve(new Map([['/', await bundled(base, assistantKey)]]));
+    const page = await browser.newPage();
+    try {
+      await page.goto(server.url);
+      const ask = async (): Promise<void> => {
+        await page.getByLabel('Question').fill('How do I rotate an API key?');
+        await page.getByRole('button', { name: 'Ask' }).click();
+      };
+      const answers = page.locator('article p').filter({ hasText: 'Half of it' });
+      await ask();
+      await answers.waitFor();
+      const resumed = page.waitForResponse((response) => response.url().endsWith('/stream') && response.status() === 200);
+      slow.app.server.closeAllConnections();
+      await resumed;
+      await answers.waitFor();
+      await page.reload();
+      await answers.waitFor();
+      rest.resolve();
+      await expect.poll(() => answers.allTextContents()).toEqual(['Half of it, and the rest.']);
+      await page.getByRole('button', { name: 'Ask' }).waitFor();
+      await page.reload();
+      await expect.poll(() => answers.allTextContents()).toEqual(['Half of it, and the rest.']);
+    } finally {
+      await page.close();
+      await server.close();
+      await slow.close();
     }
   });
 });

@@ -20,6 +20,8 @@ export type ChatOptions = {
   fp: string | undefined;
   headers?: Record<string, string>;
   resume?: boolean;
+  /** Id of the chat; its finished messages are kept under it in the browser, as the documentation tells readers to do. */
+  id?: string;
 };
 
 /** Type of `window.chat` in a page. */
@@ -74,9 +76,19 @@ function useChatHere() {
 const version5 = (version: SdkVersion) => `
 import { useChat } from 'chat-${version}';
 import { DefaultChatTransport } from 'ai';
+import { useEffect } from 'react';
+const saved = options.id === undefined ? [] : JSON.parse(localStorage.getItem(options.id) ?? '[]');
 const transport = new DefaultChatTransport({ api: options.api, headers, body, fetch: sayErrors });
 function useChatHere() {
-  const chat = useChat({ transport, resume: options.resume });
+  const chat = useChat({
+    transport,
+    resume: options.resume,
+    ...(options.id === undefined ? {} : { id: options.id, messages: saved }),
+  });
+  useEffect(() => {
+    const finished = chat.messages.filter((message) => message.role === 'user' || message.metadata?.finishReason);
+    if (options.id !== undefined) localStorage.setItem(options.id, JSON.stringify(finished));
+  }, [chat.messages]);
   return {
     messages: chat.messages.map((message) => ({
       role: message.role,

@@ -208,6 +208,7 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       await send('readPage', site);
       await send('readWidgetSettings', site);
       await send('resumeAnswer', site);
+      await send('stopAnswer', site);
       await send('answerMcp', site);
 
       await send('openSite', key);

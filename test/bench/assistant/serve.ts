@@ -1,9 +1,10 @@
 /**
  * One process of the benchmark, forked by `run.ts`: `model` (a server with Mistral's protocol), `bare` (the pipeline of the AI SDK and nothing else)
- * or `assistant` (the service). The last two get the address of the first. The process reports its address, and answers `measure` with its processor
+ * `assistant` (the service) or `resumable` (the service, whose answers can be resumed). All but the first get the address of the first. The process reports its address, and answers `measure` with its processor
  * time and memory.
  */
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeUIMessageStreamToResponse, streamText, toUIMessageStream } from 'ai';
@@ -11,10 +12,14 @@ import { createMistral } from '@ai-sdk/mistral';
 import { languageModelSettings, openLanguageModel } from '#services/assistant/language-model.ts';
 import { loadConfig } from '#shared/runtime/config.ts';
 import { startAssistantHarness } from '../../clients/assistant-harness.ts';
+import { memoryBus } from '../../support/memory-bus.ts';
+import { startTestBus } from '../../support/start-bus.ts';
 import { mistralChunk, startMistral, startsStream } from '../../support/start-mistral.ts';
 import type { Ready, Used } from './run.ts';
 
 const tokens = 200;
+/** Pause after a token of a model that is asked to answer slowly. */
+const pacedMs = 20;
 const token = mistralChunk({ content: 'word ' });
 
 async function serveModel(): Promise<string> {
@@ -24,7 +29,11 @@ async function serveModel(): Promise<string> {
     response.write(token);
     // A question with this word stays open, so that memory can be measured.
     if (JSON.stringify(body.messages.at(-1)).includes('forever')) return;
-    for (let sent = 1; sent < tokens; sent += 1) if (!response.write(token)) await once(response, 'drain');
+    const isPaced = JSON.stringify(body.messages.at(-1)).includes('slowly');
+    for (let sent = 1; sent < tokens; sent += 1) {
+      if (!response.write(token)) await once(response, 'drain');
+      if (isPaced) await delay(pacedMs);
+    }
     response.end(`${mistralChunk({ content: '' }, 'stop')}data: [DONE]\n\n`);
   });
   return model.baseUrl;
@@ -45,7 +54,8 @@ async function serveBare(baseURL: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-async function serveAssistant(baseURL: string): Promise<Ready> {
+/** `keeps`: answers can be resumed, and their parts go to a real nats-server. */
+async function serveAssistant(baseURL: string, keeps: boolean): Promise<Ready> {
   // The options are those of the service.
   const model = await openLanguageModel(
     loadConfig(languageModelSettings, {
@@ -55,8 +65,16 @@ async function serveAssistant(baseURL: string): Promise<Ready> {
       BINDERY_MISTRAL_MODEL: 'm',
     }),
   );
-  const harness = await startAssistantHarness(model, undefined, { budgetBytes: Number.MAX_SAFE_INTEGER });
-  return { url: `${harness.url}/internal/message`, headers: harness.headers() };
+  const bus = memoryBus();
+  if (keeps) {
+    const stand = await startTestBus();
+    process.on('exit', () => void stand.server.kill());
+    bus.writtenAnswers = (await stand.connect('assistant')).writtenAnswers;
+  }
+  const most = Number.MAX_SAFE_INTEGER;
+  const harness = await startAssistantHarness(model, bus, { budgetBytes: most, resumableBytes: most });
+  const headers = keeps ? { 'x-bindery-chat': '0'.repeat(32) } : {};
+  return { url: `${harness.url}/internal/message`, headers: harness.headers(headers) };
 }
 
 const [kind, modelUrl = ''] = process.argv.slice(2);
@@ -68,7 +86,7 @@ process.on('message', () => {
 });
 process.on('disconnect', () => process.exit());
 const ready: Ready =
-  kind === 'assistant'
-    ? await serveAssistant(modelUrl)
+  kind === 'assistant' || kind === 'resumable'
+    ? await serveAssistant(modelUrl, kind === 'resumable')
     : { url: kind === 'model' ? await serveModel() : await serveBare(modelUrl), headers: {} };
 process.send?.(ready);
