@@ -35,7 +35,10 @@ test.each([
   ['keys create --kind root', 'Allowed choices are admin, assistant'],
   ['keys create --kind admin --scopes all', 'Allowed choices are read, write'],
   ['keys create --kind admin --expires-in-days 0', 'a whole number from 1 to 3650'],
-  ['keys create --kind admin --scopes read,wirte', 'Allowed choices are read, write, proxy, with spaces or commas'],
+  [
+    'keys create --kind admin --scopes read,wirte',
+    'Allowed choices are read, write, proxy, export, with spaces or commas',
+  ],
   ['keys rotate key_x --overlap-hours 1000', 'a number from 0 to 720'],
   ['orgs create Acme --plan gold', 'Allowed choices are free, pro, enterprise'],
   ['orgs add-domain acme', "missing required argument 'domain'"],

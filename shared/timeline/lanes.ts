@@ -151,13 +151,17 @@ function rowsOf(bars: readonly LooseBar[]): Bar[][] {
 
 /** Undefined if a bar fits into no row. */
 function placedIn(count: number, bars: readonly LooseBar[]): Bar[][] | undefined {
+  // Each row from its last bar to its first: bars are placed from last to first, because a later bar limits the room before it.
   const rows: Bar[][] = Array.from({ length: count }, () => []);
-  // Bars are placed from last to first, because a later bar limits the room before it.
   for (const { earliestEndMs, ...bar } of bars.toReversed()) {
-    const places = rows.map((row) => ({ row, endMs: Math.min(bar.endMs, row[0]?.startMs ?? bar.endMs) }));
-    const best = places.toSorted((a, b) => b.endMs - a.endMs)[0];
-    if (best === undefined || best.endMs < earliestEndMs) return undefined;
-    best.row.unshift({ ...bar, startMs: best.endMs - (bar.endMs - bar.startMs), endMs: best.endMs });
+    let best: Bar[] | undefined;
+    let endMs = Number.NEGATIVE_INFINITY;
+    for (const row of rows) {
+      const end = Math.min(bar.endMs, row.at(-1)?.startMs ?? bar.endMs);
+      if (end > endMs) [best, endMs] = [row, end];
+    }
+    if (best === undefined || endMs < earliestEndMs) return undefined;
+    best.push({ ...bar, startMs: endMs - (bar.endMs - bar.startMs), endMs });
   }
-  return rows.toSorted((a, b) => (a[0]?.startMs ?? 0) - (b[0]?.startMs ?? 0));
+  return rows.map((row) => row.toReversed()).toSorted((a, b) => (a[0]?.startMs ?? 0) - (b[0]?.startMs ?? 0));
 }

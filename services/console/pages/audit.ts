@@ -13,13 +13,15 @@ import {
   choiceField,
   command,
   empty,
+  exactly,
   further,
   id,
   pageHead,
   plural,
+  printButton,
+  relativeTime,
   table,
   textField,
-  time,
   withQuery,
 } from '../pieces/pieces.ts';
 
@@ -64,8 +66,18 @@ const auditPage = page({ path: '/audit', query }, async (visit) => {
     : await ask({ path: '/v1/audit', query: { ...asked(wanted), limit: perPage } }, auditListSchema);
   const next = nextCursor && withQuery(address, { cursor: nextCursor });
   const isFiltered = Object.keys(filters).some((name) => wanted[name as keyof Filters] !== undefined);
-  const content = html`${pageHead('Audit', 'Who changed what. Each entry is proved by a commit of the log.', html`<a class="button" href="${visit.base}/audit/verification">Verification</a>${isBackwards ? '' : exportLinks(visit, wanted)}`)}
+  const content = html`${pageHead('Audit', 'Who changed what. Each entry is proved by a commit of the log, and the verification shows that no commit was changed.', html`<a class="button" href="${visit.base}/audit/verification">Verify the logs</a>${isBackwards ? '' : exportLinks(visit, wanted)}${printButton}`)}
 ${filterForm(visit, wanted, slugs, names)}
+<p class="for-print">Organization ${visit.organization}, as of ${exactly(now.toISOString())}, by ${visit.session.identity.name}. ${
+    isFiltered
+      ? Object.keys(filters)
+          .flatMap((name) => {
+            const value = wanted[name as keyof Filters];
+            return value === undefined ? [] : `${name}: ${value}`;
+          })
+          .join(', ')
+      : 'All entries'
+  }.</p>
 ${
   entries.length > 0
     ? entryTable(entries, { ...visit, names, now })
@@ -119,15 +131,27 @@ const entryTable = (entries: readonly AuditEntry[], around: Around): SafeHtml =>
     [
       {
         title: 'Action',
-        cell: ({ action }) => html`<a href="${withQuery(`${around.base}/audit`, { action })}">${action}</a>`,
+        cell: ({ action }) =>
+          html`<a href="${withQuery(`${around.base}/audit`, { action })}" title="All entries of ${action}">${wordsOf(action)}</a>`,
       },
       { title: 'About', cell: (entry) => aboutOf(entry, around) },
       { title: 'By', cell: ({ actor }) => actorOf(actor, around) },
-      { title: 'Time', cell: (entry) => time(entry.time, around.now) },
+      {
+        title: 'Time',
+        cell: (entry) => html`<span title="${relativeTime(entry.time, around.now)}">${exactly(entry.time)}</span>`,
+      },
       { title: 'Details', cell: (entry) => detailsOf(entry, around) },
+      { title: 'Proof', cell: ({ commit }) => commitOf(commit) },
     ],
     entries,
   );
+
+/** `key revoked`. Pure. */
+const wordsOf = (action: AuditAction): string => action.replace(/[.-]/g, ' ');
+
+/** The commit that proves an entry: its history and revision, which a verification names with the hash of the last one. */
+const commitOf = ({ subject, revision }: NonNullable<AuditEntry['commit']>): SafeHtml =>
+  html`<span class="quiet" title="${subject}">${revision === undefined ? 'record' : `revision ${revision}`}</span><code class="for-print">${subject}</code>`;
 
 /** The actor by name, which leads to all of its entries. */
 function actorOf({ kind, id: actorId }: AuditEntry['actor'], { base, names }: Around): SafeHtml {

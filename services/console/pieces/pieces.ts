@@ -17,7 +17,7 @@ const units: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: num
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
 /** `3 hours ago`. Pure. */
-function relativeTime(iso: string, now: Date): string {
+export function relativeTime(iso: string, now: Date): string {
   const seconds = (Date.parse(iso) - now.getTime()) / 1_000;
   for (const [unit, size] of units)
     if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);

@@ -157,9 +157,19 @@ export function toHistoryEntries(commit: ExportCommit): HistoryEntry[] {
   }));
 }
 
+/** The data of an event as clients see it, without members that are undefined. A parsed event is JSON, so its parts are copied as they are. */
 function withoutInternalFields(data: object): HistoryEntry['data'] {
-  // A parsed event is JSON. Serializing it also drops undefined members.
-  return JSON.parse(JSON.stringify(data, (name, value: unknown) => (internalFields.has(name) ? undefined : value)));
+  const shown: [string, Json][] = [];
+  for (const [name, value] of Object.entries(data) as [string, Json | undefined][])
+    if (value !== undefined && !internalFields.has(name)) shown.push([name, shownPart(value)]);
+  return Object.fromEntries(shown);
+}
+
+type Json = HistoryEntry['data'][string];
+
+function shownPart(value: Json): Json {
+  if (typeof value !== 'object' || value === null) return value;
+  return Array.isArray(value) ? value.map(shownPart) : withoutInternalFields(value);
 }
 
 /** Answer of `POST …/jobs/{jobId}/bundle`. */
