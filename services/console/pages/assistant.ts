@@ -314,8 +314,9 @@ const askWhole = form(
   },
 );
 
-/** Time between two parts of an answer. */
+/** Time between two parts of an answer. Each part has the whole answer so far, so a long one is sent less often. */
 const pauseMs = 80;
+const restFactor = 10;
 
 /** Asks, and sends the answer in parts while it is written. Each part replaces the one before. */
 const askStreaming = stream(
@@ -334,13 +335,14 @@ const askStreaming = stream(
 async function* parts(visit: Visit<unknown, z.output<typeof questionFields>>, around: Around): AsyncGenerator<string> {
   const none: Answer = { text: '', sources: [], threadId: undefined, problem: undefined, isWhole: false };
   yield eventOf(none, around);
-  let sentAt = 0;
+  let notBefore = 0;
   try {
     for await (const answer of askAssistant(visit, around.domain, visit.query.question)) {
       const now = performance.now();
-      if (!answer.isWhole && now - sentAt < pauseMs) continue;
-      sentAt = now;
-      yield eventOf(answer, around);
+      if (!answer.isWhole && now < notBefore) continue;
+      const event = eventOf(answer, around);
+      notBefore = now + Math.max(pauseMs, restFactor * (performance.now() - now));
+      yield event;
     }
   } catch (error) {
     if (!(error instanceof PlatformRefusal)) throw error;

@@ -31,3 +31,19 @@ test('links without a host lead to the site', () => {
   expect(webAddress('/guides/x')).toBeUndefined();
   expect(markdownHtml('[Guide](/guides/x)').text).toBe('<p>Guide</p>');
 });
+
+test.each([
+  ['quotations', '>'.repeat(5_000)],
+  ['lists', '- '.repeat(5_000)],
+  ['numbered lists', '1. '.repeat(5_000)],
+  ['emphasis', '*a _b '.repeat(1_500) + ' c_ d*'.repeat(1_500)],
+  ['links', '['.repeat(5_000) + '](a)'.repeat(2_000)],
+])('thousands of %s inside each other are shown as they are written', (_what, text) => {
+  expect(markdownHtml(`${text}<b>end`).text).toMatch(/^<pre tabindex="0">.*&lt;b&gt;end<\/pre>$/);
+});
+
+test('names with underscores are no marks, however many there are', () => {
+  expect(markdownHtml(`\`\`\`py\n${'a_name_of_it\n'.repeat(1_000)}\`\`\``).text).toContain(
+    '<pre tabindex="0"><code>a_name',
+  );
+});

@@ -4,15 +4,25 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
 
-/** Longer texts are shown as they are written. */
-const longest = 100_000;
+/**
+ * Limits of a text, beyond which it is shown as it is written: readers choose what a model repeats, and the parser takes a minute for 10 KB of lists or
+ * emphasis inside each other, during which the console answers nobody.
+ */
+const longest = 20_000;
+const mostMarks = 1_000;
+/** Marks of emphasis and links. Underscores inside words are none. */
+const marks = /[*~]+|(?<!\w)_+|_+(?!\w)|[[\]]/g;
+/** A line with more quotations and lists inside each other than a person writes. */
+const deep = /^(?:[ \t]*(?:>|[*+-]|[0-9]{1,9}[.)])){13}/m;
 
 /**
  * Markdown of a model or an author as HTML. Tags are shown as text, pictures as their words, and only links with `http` or `https` lead somewhere.
  * `site`: the address of the site, for links without a host. Pure.
  */
 export function markdownHtml(markdown: string, site?: string): SafeHtml {
-  if (markdown.length > longest) return html`<pre tabindex="0">${markdown}</pre>`;
+  const written = html`<pre tabindex="0">${markdown}</pre>`;
+  if (markdown.length > longest || deep.test(markdown)) return written;
+  if ((markdown.match(marks)?.length ?? 0) > mostMarks) return written;
   const root = fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
   return html`${root.children.map((node) => nodeHtml(node, site))}`;
 }
