@@ -151,6 +151,15 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
     );
   }
 
+  /** Ends the sessions of a key that the gateway refuses in any case. */
+  async function endIfPossible(session: Session): Promise<void> {
+    try {
+      await sessions.end(session, 'all');
+    } catch (error) {
+      logger.warn({ err: error }, 'the end of the sessions of a key could not be stored');
+    }
+  }
+
   const askToSignIn = (request: FastifyRequest, reply: FastifyReply) =>
     reply.redirect(`/sign-in?to=${encodeURIComponent(request.method === 'GET' ? request.url : '/')}`, 303);
 
@@ -160,8 +169,7 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
       const isRefused = error.code === 'invalid_key' || error.code === 'expired_key';
       const isOver = isRefused && typeof session === 'object' && session.identity.kind === 'key';
       if (isOver && request.method === 'GET') {
-        // The gateway refuses the key in any case.
-        await sessions.end(session, 'all').catch(() => {});
+        await endIfPossible(session);
         last.forget(reply);
         return askToSignIn(request, reply.header('set-cookie', sessions.forgotten));
       }

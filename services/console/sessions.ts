@@ -8,7 +8,7 @@ import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import type { Grant } from './config.ts';
 
 /** Rights of a signed-in person in one organization. */
-export type Membership = { organization: string; role: Exclude<PersonRole, 'operator'> };
+type Membership = { organization: string; role: Exclude<PersonRole, 'operator'> };
 
 /** A person who signed in: with an admin key, which is sent on with each request, or under their own name. `isAccount`: at the provider of accounts. */
 export type Identity =
