@@ -12,6 +12,7 @@ import { askHost } from '../support/ask-host.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { type NodeMajor, nodeProgramsOf } from '../support/node-majors.ts';
+import { startEditor } from '../support/test-editor.ts';
 
 const clone = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -100,6 +101,14 @@ describeWithServers(['nats-server'], 'the package that npm pack makes', () => {
       console.log(
         `Node ${major}, processor time: --version ${versioned.processorMs} ms, check ${checked.processorMs} ms`,
       );
+
+      const folder = join(options.cwd, 'guide');
+      const editor = await startEditor({ folder, command: program, ...options });
+      await editor.open('index.mdx', '[Somewhere](/gone)\n');
+      await expect.poll(() => editor.codesOf('index.mdx'), { timeout: 60_000 }).toEqual(['broken-link']);
+      editor.connection.dispose();
+      editor.child.stdin?.end();
+      await editor.ended;
 
       const [port = 0, sites = 0, consolePort = 0] = await freePorts(3);
       const env = {

@@ -38,13 +38,24 @@ export type EditorOptions = {
   command: readonly string[];
   capabilities?: object;
   cwd?: string;
+  env?: NodeJS.ProcessEnv;
+  /** Process of the editor, which the server watches. */
+  processId?: number;
 };
 
-export async function startEditor({ folder, command, capabilities = {}, cwd }: EditorOptions): Promise<TestEditor> {
+export async function startEditor({
+  folder,
+  command,
+  capabilities = {},
+  cwd,
+  env,
+  processId = process.pid,
+}: EditorOptions): Promise<TestEditor> {
   const [program = '', ...args] = command;
   const child = spawn(program, [...args, 'lsp', '--stdio'], {
     stdio: ['pipe', 'pipe', 'inherit'],
     ...(cwd !== undefined && { cwd }),
+    ...(env !== undefined && { env }),
   });
   const ended = new Promise<number | null>((resolve) => void child.once('exit', (code) => resolve(code)));
   const connection = createProtocolConnection(
@@ -65,7 +76,7 @@ export async function startEditor({ folder, command, capabilities = {}, cwd }: E
     return versions.get(uri) ?? 0;
   };
   const server = await connection.sendRequest(InitializeRequest.type, {
-    processId: process.pid,
+    processId,
     rootUri: pathToFileURL(folder).href,
     workspaceFolders: [{ uri: pathToFileURL(folder).href, name: 'docs' }],
     capabilities: {

@@ -73,7 +73,7 @@ export async function completionsAt(
     case 'address':
       return list(await addresses(place.of, place.text, context), place);
     case 'component':
-      return list([...components(context), ...importedComponents(text)], place);
+      return list([...componentItems, ...importedComponents(text)], place);
     case 'prop': {
       const props = componentWords.get(place.component)?.props ?? new Map<string, Support>();
       const open = [...props].filter(([name]) => !place.written.includes(name));
@@ -132,8 +132,9 @@ function propText(
     : { insertText: `${name}=${open}${close}` };
 }
 
-const components = (_: CompletionContext): CompletionItem[] =>
-  [...componentWords.values()].map(({ name, support }) => itemOf(name, support, CompletionItemKind.Class));
+const componentItems: readonly CompletionItem[] = [...componentWords.values()].map(({ name, support }) =>
+  itemOf(name, support, CompletionItemKind.Class),
+);
 
 /** Names that the document imports or exports. */
 const importedComponents = (text: string): CompletionItem[] =>

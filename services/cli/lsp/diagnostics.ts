@@ -5,7 +5,7 @@ import {
   type Range,
   type TextEdit,
 } from 'vscode-languageserver/node';
-import { TextDocument } from 'vscode-languageserver-textdocument';
+import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { type Repair, repaired } from '#shared/docs/findings/repair.ts';
 import type { CheckFinding } from '../check/check-folder.ts';
 

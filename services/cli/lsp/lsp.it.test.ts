@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -380,6 +381,16 @@ test('a document outside of projects, and one with an address of another kind, g
   await editor.open('index.mdx', '[x](/gone)', escaped);
   await expect.poll(() => editor.diagnostics.get(escaped)?.map(({ code }) => code), soon).toEqual(['broken-link']);
   await ended(editor);
+});
+
+test('the server ends when the process of the editor is gone, though its input is open', async () => {
+  const helper = spawn('sleep', ['600']);
+  const editor = await startEditor({ folder: await newProject(), command, processId: helper.pid ?? 0 });
+  await editor.open('index.mdx', '[x](/gone)');
+  await expect.poll(() => editor.codesOf('index.mdx'), soon).toEqual(['broken-link']);
+  helper.kill('SIGKILL');
+  expect(await editor.ended).toBe(1);
+  editor.connection.dispose();
 });
 
 test('the server ends when the editor closes the streams', async () => {

@@ -18,12 +18,14 @@ const { projectEngine } = await import('./project-engine.ts');
 const answer = projectEngine((rendering) => say({ kind: 'alive', ...(rendering && { rendering }) }));
 let last: Promise<unknown> = Promise.resolve();
 
+async function answerNow(id: number, question: ProjectQuestion): Promise<void> {
+  try {
+    say({ kind: 'answered', id, answer: await answer(question) });
+  } catch (error) {
+    say({ kind: 'failed', id, why: messageOf(error) });
+  }
+}
+
 port.on('message', ({ id, question }: { id: number; question: ProjectQuestion }) => {
-  last = last.then(async () => {
-    try {
-      say({ kind: 'answered', id, answer: await answer(question) });
-    } catch (error) {
-      say({ kind: 'failed', id, why: messageOf(error) });
-    }
-  });
+  last = last.then(() => answerNow(id, question));
 });

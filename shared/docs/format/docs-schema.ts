@@ -103,9 +103,7 @@ function ofShape({ support, says, isList, inner }: SettingShape): JsonSchema {
     },
   };
   if (isList) return { ...about, anyOf: [{ type: 'array', items: object }, { $ref: otherFile }] };
-  return support === undefined
-    ? { ...about, ...object }
-    : { ...about, anyOf: [support.value.schema as JsonSchema, object] };
+  return support === undefined ? { ...about, ...object } : { ...about, anyOf: [support.value.schema, object] };
 }
 
 function ofNode(kind: NodeKind | 'root'): JsonSchema {
