@@ -36,6 +36,7 @@ import {
   unknownFilter,
 } from './retrieval.ts';
 import { isCourtesy } from './retrieval-query.ts';
+import { guidancePrompt, readGuidance, skillTools } from './site-guidance.ts';
 import type { Thread, Threads } from './threads.ts';
 
 export type QuestionToAnswer = {
@@ -202,9 +203,10 @@ async function prepareAnswer(
 
   const { query, found, passages, parts } = await findPassages(context, caller, scope, body, turns);
   const currentPath = pagePathOf(body.currentPath);
-  const prompt = answerPrompt(turns, parts, { items: body.context ?? [], currentPath });
+  const guidance = isExtractive(context.model) ? undefined : await readGuidance(context, scope);
+  const prompt = answerPrompt(turns, parts, { items: body.context ?? [], currentPath }, guidancePrompt(guidance));
   const isAllowed = ownLinks(context, scope, trustedGroups(caller, body.filter?.groups), passages);
-  const tools = answerTools(context, caller, scope, body, passages);
+  const tools = [...answerTools(context, caller, scope, body, passages), ...skillTools(guidance)];
   return {
     query,
     found: found.map(foundSource),

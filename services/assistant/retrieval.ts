@@ -9,6 +9,7 @@ import type { ResumableBudget } from './resumable-budget.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { ownAttributes, tracingOf } from '#shared/runtime/tracing.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
+import { guidanceGroup } from '#shared/search/guidance-page.ts';
 import type { FoundPassage, SearchFacets, SearchIndex, SearchQuery, SearchScope } from '#shared/search/search-index.ts';
 
 /** Dependencies and settings of the assistant. */
@@ -105,7 +106,9 @@ export function trustedGroups(
   { trustedGroups: trusted }: Pick<Caller, 'trustedGroups'>,
   named: readonly string[] | null | undefined,
 ): readonly string[] {
-  if (trusted === 'named') return named ?? [];
+  if (trusted === 'named') return (named ?? []).filter((group) => group !== guidanceGroup);
+  if (trusted.includes(guidanceGroup))
+    return trustedGroups({ trustedGroups: trusted.filter((one) => one !== guidanceGroup) }, named);
   return named ? trusted.filter((group) => named.includes(group)) : trusted;
 }
 

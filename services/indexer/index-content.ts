@@ -1,4 +1,5 @@
 import { pageMarkdownPrefix } from '#shared/contracts/stored-objects.ts';
+import { guidancePage } from '#shared/search/guidance-page.ts';
 import type { SearchIndex, SearchScope } from '#shared/search/search-index.ts';
 import type { ObjectStore } from '#shared/storage/object-store.ts';
 import { type ReadingContext, readSitePages } from './site-pages.ts';
@@ -28,6 +29,7 @@ export async function indexContent(
     };
     for await (const pages of readSitePages(context, scope, content, isNew, signal)) await build.add(pages);
     await build.keep(kept);
+    if (content.site.guidance !== undefined) await build.add([guidancePage(content.site.guidance)]);
     return await build.commit();
   } catch (error) {
     await build.abandon();

@@ -196,6 +196,18 @@ export const configurationFindings = {
       after: '"appearance": { "default": "system" }',
     },
   },
+  'bad-assistant-file': {
+    severity: 'warning',
+    says: 'a file with instructions for the assistant is too long, or a skill lacks its name, its description or a valid folder name. The assistant reads the first part of the text, or does without the skill.',
+    repair:
+      'Shorten the text, or add what the message names. A folder of a skill has lower-case letters, digits and hyphens.',
+    example: {
+      file: '.mintlify/assistant/skills/migrate/skill.md',
+      before: '# Migrate to version 3',
+      after:
+        '---\nname: Migrate to version 3\ndescription: How to come from version 2, with breaking changes.\n---\n\n# Migrate to version 3',
+    },
+  },
   'bad-synonyms': {
     severity: 'warning',
     says: 'a list of synonyms in `search` cannot be used.',

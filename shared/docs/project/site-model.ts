@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { assistantGuidanceSchema } from './assistant-guidance.ts';
 import { diagnosticSchema } from '#shared/contracts/diagnostic.ts';
 import { type ContentId, contentVersion, sha256Hex } from '#shared/contracts/identifiers.ts';
 import { siteModelKey } from '#shared/contracts/stored-objects.ts';
@@ -189,6 +190,8 @@ export const siteModelSchema = z.object({
   namedFiles: z.array(z.string()).optional(),
   /** Groups of words and phrases that mean the same, for the search of this documentation. Models of earlier versions have none. */
   synonyms: z.array(z.array(z.string())).optional(),
+  /** Instructions for the assistant. Models of earlier versions have none. */
+  guidance: assistantGuidanceSchema.optional(),
   redirects: z.array(z.object({ source: z.string(), destination: z.string(), permanent: z.boolean() })),
   diagnostics: z.array(diagnosticSchema),
 });
