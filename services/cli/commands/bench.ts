@@ -4,6 +4,8 @@ import { type ConnectionOptions, connect } from '../connection.ts';
 import { numberBetween, wholeNumber, withConnection } from '../command-options.ts';
 import { folderProject } from '../folder-project.ts';
 import { counted, printable } from '#shared/runtime/figures.ts';
+import { figuresOf, type MeasuredAnswer, measureQuestion } from '../assistant-bench/measure-assistant.ts';
+import { readAssistantQuestions } from '../assistant-bench/read-assistant-questions.ts';
 import { domainSite } from '../search-bench/domain-site.ts';
 import {
   type AskedPage,
@@ -63,6 +65,73 @@ A folder is indexed for the measurement only; nothing is published, and no serve
 recall@1 and recall@5: the share of questions whose right page comes first, or among the first five.`,
     )
     .action((site: string, questions: string | undefined, options: Options) => benchSearch(site, questions, options));
+  const share = numberBetween(0, 1);
+  withConnection(bench.command('assistant'))
+    .description('measure how well the assistant answers questions about a domain')
+    .argument('<domain>', 'slug or host name of a domain')
+    .requiredOption(
+      '--questions <file>',
+      'file with one question per line: {"query": "…", "pages": ["/…"]}, {"query": "…", "parts": [["/…"], ["/…"]]}, or {"query": "…"} if nothing answers it',
+    )
+    .option('--misses', 'also list the questions that are not answered from a right page', false)
+    .option('--min-first <share>', 'exit with code 1 if fewer answers name a right page first, 0 to 1', share)
+    .option('--min-three <share>', 'the same for a right page among the first three', share)
+    .option('--min-parts <share>', 'the same for questions of several parts that are answered in all parts', share)
+    .option('--min-refused <share>', 'the same for questions that nothing answers and that are refused', share)
+    .option('--min-citations <share>', 'the same for citations whose page has the words of the answer', share)
+    .action((domain: string, options: AssistantOptions) => benchAssistant(domain, options));
+}
+
+type AssistantOptions = ConnectionOptions & {
+  json: boolean;
+  questions: string;
+  misses: boolean;
+  minFirst?: number;
+  minThree?: number;
+  minParts?: number;
+  minRefused?: number;
+  minCitations?: number;
+};
+
+async function benchAssistant(domain: string, options: AssistantOptions): Promise<void> {
+  const output = createOutput(options.json);
+  const questions = await readAssistantQuestions(options.questions);
+  const client = connect(options, 'assistant');
+  const answers: MeasuredAnswer[] = [];
+  for (const question of questions) answers.push(await measureQuestion(client, domain, question));
+  const figures = figuresOf(questions, answers);
+  const percent = (value: number | undefined): string => (value === undefined ? '-' : `${(value * 100).toFixed(1)} %`);
+  const rows: [string, string][] = [
+    ['questions', String(figures.questions)],
+    ['right page first', percent(figures.first)],
+    ['right page among the first three', percent(figures.firstThree)],
+    ['refused, although a page answers', percent(figures.refused)],
+    ['all parts answered', percent(figures.allParts)],
+    ['refused, because nothing answers', percent(figures.unanswerableRefused)],
+    ['citations true', percent(figures.citations)],
+    ['p50, p95', `${Math.round(figures.p50Milliseconds)} ms, ${Math.round(figures.p95Milliseconds)} ms`],
+    ['tokens', String(figures.tokens)],
+  ];
+  const missed = answers.filter(({ rank, isRefused }, at) =>
+    (questions[at]?.parts.length ?? 0) > 0 ? rank !== 1 : !isRefused,
+  );
+  const lines = options.misses
+    ? missed.map(({ query, rank }) => `  ${printable(`"${query.slice(0, 100)}": rank ${rank}`)}`)
+    : [];
+  const text = [...rows.map(([name, value]) => `${name.padEnd(36)}${value}`), ...lines].join('\n');
+  output.result({ domain, figures, answers }, text);
+  const limits: [string, number | undefined, number | undefined][] = [
+    ['right page first', figures.first, options.minFirst],
+    ['right page among the first three', figures.firstThree, options.minThree],
+    ['all parts answered', figures.allParts, options.minParts],
+    ['refused, because nothing answers', figures.unanswerableRefused, options.minRefused],
+    ['citations true', figures.citations, options.minCitations],
+  ];
+  for (const [name, value, least] of limits) {
+    if (least === undefined || value === undefined || value >= least) continue;
+    output.note(`${name}: ${value.toFixed(3)}, less than ${least}.`);
+    process.exitCode = 1;
+  }
 }
 
 async function benchSearch(named: string, file: string | undefined, options: Options): Promise<void> {

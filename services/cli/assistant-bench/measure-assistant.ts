@@ -1,0 +1,132 @@
+import { type ApiClient, ApiFailure } from '../api-client.ts';
+import { citationsOf, isSupported } from './check-citations.ts';
+import { type AssistantQuestion, type GivenAnswer, scoreAnswer } from './score-answer.ts';
+
+export type MeasuredAnswer = {
+  query: string;
+  answer: string;
+  /** See `AnswerScore`. */
+  rank: number;
+  isRefused: boolean;
+  parts: readonly boolean[];
+  citations: { all: number; supported: number };
+  milliseconds: number;
+  tokens: number;
+};
+
+/** Asks a question over HTTP, and compares its answer with the right pages and with the pages that it cites. */
+export async function measureQuestion(
+  client: ApiClient,
+  domain: string,
+  question: AssistantQuestion,
+): Promise<MeasuredAnswer> {
+  const started = performance.now();
+  const { tokens, ...given } = await askForTokens(client, domain, question.query);
+  const milliseconds = performance.now() - started;
+  const citations = citationsOf(given.text);
+  let supported = 0;
+  for (const { page, statement } of citations) {
+    const content = await pageContent(client, domain, page);
+    if (content !== undefined && isSupported(statement, content)) supported += 1;
+  }
+  const { rank, isRefused, parts } = scoreAnswer(question, given);
+  return {
+    ...{ query: question.query, answer: given.text, rank, isRefused, parts, milliseconds, tokens },
+    citations: { all: citations.length, supported },
+  };
+}
+
+/** Asks by the route whose stream has the number of tokens: lines of a code, a colon and JSON. */
+async function askForTokens(
+  client: ApiClient,
+  domain: string,
+  query: string,
+): Promise<GivenAnswer & { tokens: number }> {
+  const response = await client.raw(`/discovery/v1/assistant/${encodeURIComponent(domain)}/message`, {
+    method: 'POST',
+    json: {
+      fp: 'anonymous',
+      messages: [{ id: 'question', role: 'user', content: query, parts: [{ type: 'text', text: query }] }],
+    },
+  });
+  let text = '';
+  let sources: { url: string }[] = [];
+  let tokens: number | undefined;
+  for (const line of (await response.text()).split('\n')) {
+    const value: unknown = line === '' ? undefined : JSON.parse(line.slice(2));
+    if (line.startsWith('0:')) text += String(value);
+    else if (line.startsWith('3:')) throw new Error(`"${query.slice(0, 80)}" was not answered: ${String(value)}`);
+    else if (line.startsWith('8:'))
+      sources =
+        (value as { type: string; sources?: { url: string }[] }[]).find(({ type }) => type === 'sources')?.sources ??
+        sources;
+    else if (line.startsWith('d:')) {
+      const { usage } = value as { usage: { promptTokens: number; completionTokens: number } };
+      tokens = usage.promptTokens + usage.completionTokens;
+    }
+  }
+  if (tokens === undefined) throw new Error(`The answer to "${query.slice(0, 80)}" was cut off.`);
+  return { text, sources, tokens };
+}
+
+async function pageContent(client: ApiClient, domain: string, path: string): Promise<string | undefined> {
+  try {
+    const page = await client.json<{ content: string }>(`/discovery/v1/page/${encodeURIComponent(domain)}`, {
+      method: 'POST',
+      json: { path },
+    });
+    return page.content;
+  } catch (error) {
+    if (error instanceof ApiFailure && error.code === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+/** Shares from 0 to 1; undefined where no question asks for one. */
+export type AssistantFigures = {
+  questions: number;
+  /** Of the questions with right pages: those whose first named page is right, whose first three have one, and which are refused. */
+  first: number | undefined;
+  firstThree: number | undefined;
+  refused: number | undefined;
+  /** Of the questions of several parts: those answered in all parts. */
+  allParts: number | undefined;
+  /** Of the questions that nothing answers: those that are refused. */
+  unanswerableRefused: number | undefined;
+  /** Of the citations: those whose page exists and has the words of the statement. */
+  citations: number | undefined;
+  p50Milliseconds: number;
+  p95Milliseconds: number;
+  tokens: number;
+};
+
+/** The figures of all answers. Pure. */
+export function figuresOf(
+  questions: readonly AssistantQuestion[],
+  answers: readonly MeasuredAnswer[],
+): AssistantFigures {
+  const pairs = answers.map((answer, at) => ({ ...answer, right: questions[at]?.parts ?? [] }));
+  const answerable = pairs.filter(({ right }) => right.length > 0);
+  const share = <T>(all: readonly T[], has: (one: T) => boolean): number | undefined =>
+    all.length === 0 ? undefined : all.filter(has).length / all.length;
+  const times = answers.map(({ milliseconds }) => milliseconds).toSorted((a, b) => a - b);
+  const cited = answers.reduce((sum, { citations }) => sum + citations.all, 0);
+  return {
+    questions: answers.length,
+    first: share(answerable, ({ rank }) => rank === 1),
+    firstThree: share(answerable, ({ rank }) => rank >= 1 && rank <= 3),
+    refused: share(answerable, ({ isRefused }) => isRefused),
+    allParts: share(
+      pairs.filter(({ right }) => right.length > 1),
+      ({ parts }) => parts.every(Boolean),
+    ),
+    unanswerableRefused: share(
+      pairs.filter(({ right }) => right.length === 0),
+      ({ isRefused }) => isRefused,
+    ),
+    citations: cited === 0 ? undefined : answers.reduce((sum, { citations }) => sum + citations.supported, 0) / cited,
+    p50Milliseconds: times[Math.floor(times.length / 2)] ?? 0,
+    p95Milliseconds: times[Math.floor(times.length * 0.95)] ?? 0,
+    tokens: answers.reduce((sum, { tokens }) => sum + tokens, 0),
+  };
+}
