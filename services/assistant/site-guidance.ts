@@ -39,7 +39,7 @@ export function guidancePrompt(guidance: AssistantGuidance | undefined): string 
     );
   if (skills.length > 0)
     parts.push(
-      `The authors wrote guides for some subjects. If one fits the question, load it with the tool loadSkill before you answer, and prefer what it says to the passages. Load at most ${mostLoaded}.`,
+      `The authors wrote guides for some subjects. If one fits the question, load it with the tool loadSkill before you answer, and prefer it to the passages. Load at most ${mostLoaded}.`,
       `<skills>\n${skills.map(({ slug, name, description }) => `<skill slug="${slug}" name="${escapeText(name)}">${escapeText(description)}</skill>`).join('\n')}\n</skills>`,
     );
   return `\n\n${parts.join('\n')}`;

@@ -1,9 +1,9 @@
 import { sha256OfJson } from '#shared/runtime/canonical-json.ts';
 import type { FoundPage, SearchIndex, SearchPage, SearchScope } from './search-index.ts';
 
-/** Path of the page that keeps the instructions of a content version for its assistant. No page of a project can have it. */
+/** Path of the page that keeps the instructions of a content version for its assistant. Pages of projects cannot have it. */
 const guidancePath = '.mintlify/assistant';
-/** The only group that may see it. No reader is in it, whatever a request claims. */
+/** The only group that may see it. Readers are never in it, also if a request claims it. */
 export const guidanceGroup = '.mintlify/assistant';
 
 /**

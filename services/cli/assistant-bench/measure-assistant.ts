@@ -85,15 +85,15 @@ async function pageContent(client: ApiClient, domain: string, path: string): Pro
 /** Shares from 0 to 1; undefined where no question asks for one. */
 export type AssistantFigures = {
   questions: number;
-  /** Of the questions with right pages: those whose first named page is right, whose first three have one, and which are refused. */
+  /** Questions with right pages whose first named page is right, whose first three have one, and which are refused, of all of them. */
   first: number | undefined;
   firstThree: number | undefined;
   refused: number | undefined;
-  /** Of the questions of several parts: those answered in all parts. */
+  /** Questions of several parts that are answered in all parts, of all of them. */
   allParts: number | undefined;
-  /** Of the questions that nothing answers: those that are refused. */
+  /** Questions that nothing answers and that are refused, of all of them. */
   unanswerableRefused: number | undefined;
-  /** Of the citations: those whose page exists and has the words of the statement. */
+  /** Citations whose page exists and has the words of the statement, of all of them. */
   citations: number | undefined;
   p50Milliseconds: number;
   p95Milliseconds: number;

@@ -30,7 +30,7 @@ import { readConfig, readIgnoreFile } from './read-config.ts';
 import { readNavigation, withTitles } from './read-navigation.ts';
 import { readRedirects } from './read-redirects.ts';
 import { checkPictures, readSettings } from './read-settings.ts';
-import { readAssistantGuidance } from './assistant-guidance.ts';
+import { readAssistantGuidance } from './read-assistant-guidance.ts';
 import { readSynonyms } from './read-synonyms.ts';
 import { importCycles, type ReadSource, readSources } from './read-sources.ts';
 import { openReadings, type Readings } from './readings.ts';

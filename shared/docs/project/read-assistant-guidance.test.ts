@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Finding } from '#shared/docs/findings/finding-texts.ts';
-import { readAssistantGuidance } from './assistant-guidance.ts';
+import { readAssistantGuidance } from './read-assistant-guidance.ts';
 
 async function read(files: Record<string, string>) {
   const findings: Finding[] = [];
@@ -8,7 +8,7 @@ async function read(files: Record<string, string>) {
     files: Object.entries(files).map(([path, text]) => ({ path, sha256: '', sizeBytes: text.length })),
     read: async (path: string) => Buffer.from(files[path] ?? ''),
   };
-  const guidance = await readAssistantGuidance(project, (finding) => void findings.push(finding as Finding));
+  const guidance = await readAssistantGuidance(project, (finding) => void findings.push(finding));
   return { guidance, findings: findings.map(({ file, message }) => `${file}: ${message}`) };
 }
 
