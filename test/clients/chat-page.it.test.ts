@@ -144,7 +144,9 @@ describeWithServers(['chromium', 'sdk-versions'], 'the chat page of the document
       const answers = page.locator('article p').filter({ hasText: 'Half of it' });
       await ask();
       await answers.waitFor();
-      const resumed = page.waitForResponse((response) => response.url().endsWith('/stream') && response.status() === 200);
+      const resumed = page.waitForResponse(
+        (response) => response.url().endsWith('/stream') && response.status() === 200,
+      );
       slow.app.server.closeAllConnections();
       await resumed;
       await answers.waitFor();
