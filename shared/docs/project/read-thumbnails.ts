@@ -27,10 +27,8 @@ export function readThumbnails(
   if (family !== undefined && known === undefined) {
     report(`"thumbnails.fonts.family" has no effect: cards are in ${cardFamilies.join(', ')}, and no other font.`);
   }
-  const appearance = textOf(written['appearance']);
-  if (appearance !== undefined && !/^(light|dark)$/.test(appearance)) {
-    report('"thumbnails.appearance" has no effect: it can be light or dark.');
-  }
-  const isDark = /^(light|dark)$/.test(appearance ?? '') ? appearance === 'dark' : site.appearance === 'dark';
+  // `reportWrongValues` says that another appearance is not known.
+  const appearance = textOf(written['appearance']) ?? '';
+  const isDark = /^(light|dark)$/.test(appearance) ? appearance === 'dark' : site.appearance === 'dark';
   return { appearance: isDark ? 'dark' : 'light', family: known ?? cardFamilies[0] };
 }

@@ -124,10 +124,10 @@ describe('the card of a page', () => {
   test('reports settings without effect', async () => {
     const thumbnails = { appearance: 'blue', fonts: { family: 'Inter' } };
     const { model } = await rendered({ thumbnails, seo: {} }, 'title: A');
-    expect(model.diagnostics.map(({ code, message }) => [code, message.slice(0, message.indexOf(':'))])).toEqual([
-      ['setting-without-effect', '"thumbnails" has no effect'],
-      ['setting-without-effect', '"thumbnails.fonts.family" has no effect'],
-      ['setting-without-effect', '"thumbnails.appearance" has no effect'],
+    expect(model.diagnostics.map(({ code, message }) => [code, /^"([\w.]+)"/.exec(message)?.[1]])).toEqual([
+      ['bad-setting', 'thumbnails.appearance'],
+      ['setting-without-effect', 'thumbnails'],
+      ['setting-without-effect', 'thumbnails.fonts.family'],
     ]);
   });
 });
