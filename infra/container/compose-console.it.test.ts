@@ -120,7 +120,7 @@ describeWithServers(['nats-server', 'redis-server', 'versitygw'], 'the console a
   test('an operator signs in, and acts at the gateway under their name', async () => {
     const { status, get } = await signIn(operatorToken);
     expect(status).toBe(303);
-    const organizations = await get('/');
+    const organizations = await get('/organizations');
     expect(organizations).toContain('<h1>Organizations</h1>');
     const path = /href="(\/o\/[^"/]+)"/.exec(organizations)?.[1] ?? '';
     expect(await get(`${path}/keys`)).toContain('<h1>API keys</h1>');
