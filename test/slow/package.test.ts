@@ -117,10 +117,15 @@ describeWithServers(['nats-server'], 'the package that npm pack makes', () => {
         BINDERY_DOCS_HOST_PORT: String(sites),
         BINDERY_CONSOLE_PORT: String(consolePort),
       };
-      const child = spawn('npx', ['bindery', 'start'], { ...options, env, stdio: ['ignore', 'pipe', 'pipe'] });
+      const child = spawn('npx', ['bindery', 'start'], {
+        ...options,
+        env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
+      });
       let said = '';
       child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-      const ended = once(child, 'exit');
+      const ended = once(child, 'close');
       try {
         await new Promise<void>((resolve, reject) => {
           child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -143,7 +148,8 @@ describeWithServers(['nats-server'], 'the package that npm pack makes', () => {
         await run('npx', ['bindery', 'export', 'demo', '--wait', '--out', 'site.tar.gz'], options);
         expect((await readFile(join(options.cwd, 'site.tar.gz'))).length).toBeGreaterThan(10_000);
       } finally {
-        child.kill('SIGTERM');
+        // As Ctrl-C does: npx alone would leave its command running. The output closes when every process has ended.
+        process.kill(-(child.pid ?? 0), 'SIGINT');
         await ended;
       }
     },
