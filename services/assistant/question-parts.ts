@@ -217,7 +217,7 @@ function namesOf(clause: string): string[] | undefined {
   const isList = names.length > 2;
   const [first = '', ...others] = names;
   if (names.length < 2 || preposition.test(first)) return undefined;
-  // In "the name and address of a server" the words after the last name belong to both.
+  // The words after the last name belong to both names: "the name and address of a server".
   if (!isList && /^the\b/i.test(first) && preposition.test(others.at(-1) ?? '')) return undefined;
   const isName = (name: string): boolean => subjectTerms(name).length > 0 && name.split(/\s+/).length <= mostNameWords;
   return names.every(isName) ? names.map((name) => `${beginning}${name}${mark}`) : undefined;

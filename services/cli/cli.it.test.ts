@@ -276,7 +276,7 @@ describeWithServers(['nats-server'], 'the command against an installation', () =
           BINDERY_URL: harness.installation.baseUrl,
           BINDERY_KEY: harness.adminKey,
           BINDERY_CACHE: join(folder, '.bindery'),
-          // In CI the lock is only read.
+          // The command only reads the lock in CI.
           CI: '',
         };
         return valueOf(await runCommand(args, environment)) as PublishedContent;

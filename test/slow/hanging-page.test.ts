@@ -11,7 +11,7 @@ const program = {
   entry: new URL('../../services/page-renderer/test-children/hanging-renderer.ts', import.meta.url),
   addons: true,
 };
-/** In processor time. An honest page takes less, also in a process that has just started. */
+/** Limit of processor time. An honest page takes less, also in a process that has just started. */
 const pageDeadlineMs = 4_000;
 const how = { program, pageDeadlineMs };
 

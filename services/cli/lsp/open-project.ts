@@ -154,7 +154,7 @@ export function openProject({ root, publish, log, silenceMs }: OpenProjectOption
       if (uri !== undefined) say(uri, undefined, []);
       schedule();
     },
-    /** Files changed outside of the editor; undefined: any file may have. */
+    /** Called when files changed outside of the editor. Undefined means that any file may have changed. */
     changedOnDisk(files: readonly string[] | undefined): void {
       if (files === undefined) isAnyOnDisk = true;
       else for (const file of files) disk.add(file);

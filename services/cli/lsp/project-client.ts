@@ -51,7 +51,7 @@ export function projectClient({ folder, onRead, silenceMs = usualSilenceMs }: Cl
     waiting.clear();
   }
 
-  /** Only a rendering is watched: reading a large project may take long, and ends. */
+  /** Starts the time limit of a rendering. Reading a project has none, because it may take long and always ends. */
   function watch(): void {
     clearTimeout(timer);
     if (rendering !== undefined) timer = setTimeout(() => lose('A page takes too long to be rendered.'), silenceMs);

@@ -3,7 +3,7 @@ import type { CheckFinding } from '../check/check-folder.ts';
 /** Changes of a project: texts of open documents (undefined for closed ones), and names of files that may have changed on disk. */
 export type ProjectChange = {
   texts: [path: string, text: string | undefined][];
-  /** Undefined: any file may have changed. */
+  /** Files that changed outside of the editor. Undefined means that any file may have changed. */
   disk: string[] | undefined;
 };
 

@@ -66,7 +66,7 @@ function placeInFrontmatter(text: string, offset: number, end: number): WrittenP
   return { kind: 'frontmatter-value', key: value[1] ?? '', start, end: Math.max(offset, start + rest.length) };
 }
 
-/** Only the text before a line decides whether it is code. Large texts are read from the last place where it is certain that they are not. */
+/** True if a line is in a fenced code block, which the text before it decides. */
 function isInFence(text: string, lineStart: number): boolean {
   const before = text.slice(0, lineStart);
   if (!before.includes('```') && !before.includes('~~~')) return false;

@@ -106,7 +106,7 @@ async function ask(
     if (redirects >= mostRedirects) throw new NotFetched(`it redirects more than ${mostRedirects} times`);
     if (url.protocol === 'https:' && next.protocol !== 'https:')
       throw new NotFetched(`it redirects from https to ${next.protocol}//${next.host}`);
-    // Only the project of the author names private addresses, and a site of the Internet does not.
+    // A public site must not lead to a private address, even where the project of the author may name one.
     guard.allowPrivate = guard.isPrivate;
     url = next;
   }

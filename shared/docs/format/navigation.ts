@@ -3,7 +3,7 @@ import { address, anything, description, file, flag, group, icon, list, number, 
 
 const noPages = 'pages are made from OpenAPI and AsyncAPI descriptions';
 
-/** Kinds of nodes, each with the key of the list that holds them. The kind is also the key of a node's name. */
+/** Lists of divisions by their keys, with the kind of their members, which is also the key of a member's name. */
 export const divisionLists = [
   ['tabs', 'tab'],
   ['dropdowns', 'dropdown'],

@@ -172,7 +172,7 @@ export async function readDocsProject(
     const shownPart = written.get(path);
     const inputs: unknown[] = [source, indexing, shownPart && JSON.stringify(shownPart), dependencies.length];
     for (const { hidden, searchable, language, version } of around) inputs.push(hidden, searchable, language, version);
-    // Only the lists of pages with imports are made again each time.
+    // The lists of a page without imports follow from its source, which is an input already.
     if (dependencies.length > 0) inputs.push(...dependencies, ...linkTargets);
     const entry = readings.step('page', path, inputs, () =>
       jsonCopy(pageEntry(path, { ...source, linkTargets }, around, indexing, dependencies, shownPart)),

@@ -1,3 +1,4 @@
+import { divisionLists } from '#shared/docs/format/navigation.ts';
 import type { FindingCode } from '#shared/docs/findings/finding-texts.ts';
 import { archivePathProblem } from '#shared/export/bundle/archive-names.ts';
 import { InvalidProject, quoted, type Report } from './diagnostics.ts';
@@ -9,16 +10,6 @@ import type { SiteReference } from '#shared/docs/reference/site-reference.ts';
 import { sourceOf, type SpecificationSource } from '#shared/docs/reference/specification-files.ts';
 
 const maxLevels = 32;
-/** Key of a list of divisions, and the kind of its members, which is also the key of a member's name. */
-const divisionLists = [
-  ['tabs', 'tab'],
-  ['dropdowns', 'dropdown'],
-  ['anchors', 'anchor'],
-  ['products', 'product'],
-  ['versions', 'version'],
-  ['languages', 'language'],
-  ['menu', 'item'],
-] as const;
 const methods = /^(?:(\S+)\s+)?(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|TRACE|QUERY|WEBHOOK)\s+\S/i;
 /** Interface descriptions that no pages are made from. */
 const otherSpecKeys = ['graphql', 'sdk'] as const;

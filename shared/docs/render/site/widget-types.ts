@@ -31,7 +31,7 @@ export type WidgetOptions = {
   questions?: readonly string[];
   /** Page of the documentation that the reader is on, such as `/guides/keys`. */
   currentPath?: string;
-  /** Only pages of this language, version and these groups. */
+  /** Limits answers to pages of this language, this version and these groups. */
   filter?: { language?: string; version?: string; groups?: readonly string[] };
   /** A reader's token, for documentation with groups of readers; a function is called for each question. */
   userToken?: string | (() => string | Promise<string>);

@@ -27,7 +27,7 @@ function talkHead(close) {
 /** Adds the elements to a panel. @param {HTMLElement} panel @param {() => void} [close] */
 function buildTalk(panel, close) {
   log.setAttribute('role', 'log');
-  // Only complete answers are announced, by `told`.
+  // `told` announces answers, once they are complete.
   log.setAttribute('aria-live', 'off');
   log.setAttribute('aria-label', panelWords.title);
   log.tabIndex = 0;
