@@ -1,57 +1,34 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { onLoopback } from '../../../test/support/on-loopback.ts';
+import { describe, expect, test } from 'vitest';
+import { answering, description, otherSite } from '../../../test/support/other-site.ts';
 import { isPrivate } from '../private-networks.ts';
 import { fetchPart } from './fetch-part.ts';
 
-const description = (summary = 'List users') =>
-  JSON.stringify({ openapi: '3.0.1', info: {}, paths: { '/users': { get: { summary } } } });
-
-type Answer = (response: ServerResponse, request: IncomingMessage) => void;
-const answering =
-  (body: string | Buffer, headers: Record<string, string> = {}, status = 200): Answer =>
-  (response) => {
-    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
-  };
-
-let answers: Record<string, Answer>;
-let asked: string[];
-let close: () => Promise<void>;
-let origin: string;
-
-beforeEach(async () => {
-  answers = { '/openapi.json': answering(description()) };
-  asked = [];
-  const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
-    (answers[request.url ?? ''] ?? answering('no', {}, 404))(response, request);
-  });
-  ({ url: origin, close } = await onLoopback(server));
-});
-afterEach(() => close());
+const elsewhere = otherSite();
 
 describe('fetching is bounded', () => {
   const allowed = { allowPrivate: true };
   const fetched = (path: string, bounds: object = {}) =>
-    fetchPart(origin + path, 'description', { ...allowed, ...bounds });
+    fetchPart(elsewhere.origin + path, 'description', { ...allowed, ...bounds });
 
   test('by size, also of what is packed on the way', async () => {
-    answers['/large'] = answering(description('x'.repeat(200_000)));
-    answers['/torn'] = answering(gzipSync(description('x'.repeat(200_000))).subarray(0, 90), {
+    elsewhere.answers['/large'] = answering(description('x'.repeat(200_000)));
+    elsewhere.answers['/torn'] = answering(gzipSync(description('x'.repeat(200_000))).subarray(0, 90), {
       'content-encoding': 'gzip',
     });
     await expect(fetched('/torn')).rejects.toThrow('unexpected end of file');
-    answers['/packed'] = answering(gzipSync(description('x'.repeat(200_000))), { 'content-encoding': 'gzip' });
+    elsewhere.answers['/packed'] = answering(gzipSync(description('x'.repeat(200_000))), {
+      'content-encoding': 'gzip',
+    });
     await expect(fetched('/large', { maxBytes: 100_000 })).rejects.toThrow('it has more than 100 kB');
     await expect(fetched('/packed', { maxBytes: 100_000 })).rejects.toThrow('it has more than 100 kB');
-    await expect(fetchPart(`${origin}/packed`, 'description', allowed)).resolves.toMatchObject({
+    await expect(fetchPart(`${elsewhere.origin}/packed`, 'description', allowed)).resolves.toMatchObject({
       format: { extension: 'json' },
     });
   });
 
   test('by size, also where the answer never ends or unpacks to a thousand times its size', async () => {
-    answers['/endless'] = (response) => {
+    elsewhere.answers['/endless'] = (response) => {
       response.writeHead(200, { 'content-type': 'image/png' });
       const more = (): void => {
         while (!response.destroyed && response.write(Buffer.alloc(64 * 1024))) continue;
@@ -60,48 +37,58 @@ describe('fetching is bounded', () => {
       more();
     };
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
-    answers['/bomb.gz'] = answering(bomb, { 'content-encoding': 'gzip', 'content-type': 'font/woff2' });
-    await expect(fetchPart(`${origin}/endless`, 'picture', allowed)).rejects.toThrow('it has more than 21 MB');
-    await expect(fetchPart(`${origin}/bomb.gz`, 'font', allowed)).rejects.toThrow('it has more than 8.4 MB');
+    elsewhere.answers['/bomb.gz'] = answering(bomb, { 'content-encoding': 'gzip', 'content-type': 'font/woff2' });
+    await expect(fetchPart(`${elsewhere.origin}/endless`, 'picture', allowed)).rejects.toThrow(
+      'it has more than 21 MB',
+    );
+    await expect(fetchPart(`${elsewhere.origin}/bomb.gz`, 'font', allowed)).rejects.toThrow('it has more than 8.4 MB');
   });
 
   test('by kind: bytes decide, and a page instead of a file is refused', async () => {
-    answers['/page.png'] = answering('<html>', { 'content-type': 'text/html' });
-    answers['/fake.png'] = answering('<html>', { 'content-type': 'image/png' });
-    answers['/fake.woff2'] = answering('x'.repeat(100), { 'content-type': 'font/woff2' });
-    answers['/style'] = answering('body { color: red }', { 'content-type': 'text/css' });
-    answers['/real'] = answering(Buffer.from('GIF89a......'), { 'content-type': 'application/octet-stream' });
-    answers['/drawing'] = answering('<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>', {
+    elsewhere.answers['/page.png'] = answering('<html>', { 'content-type': 'text/html' });
+    elsewhere.answers['/fake.png'] = answering('<html>', { 'content-type': 'image/png' });
+    elsewhere.answers['/fake.woff2'] = answering('x'.repeat(100), { 'content-type': 'font/woff2' });
+    elsewhere.answers['/style'] = answering('body { color: red }', { 'content-type': 'text/css' });
+    elsewhere.answers['/real'] = answering(Buffer.from('GIF89a......'), { 'content-type': 'application/octet-stream' });
+    elsewhere.answers['/drawing'] = answering('<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>', {
       'content-type': 'image/svg+xml',
     });
-    await expect(fetchPart(`${origin}/page.png`, 'picture', allowed)).rejects.toThrow('text/html, not a picture');
-    await expect(fetchPart(`${origin}/fake.png`, 'picture', allowed)).rejects.toThrow('the answer is not a picture');
-    await expect(fetchPart(`${origin}/fake.woff2`, 'font', allowed)).rejects.toThrow('the answer is not a font');
-    await expect(fetchPart(`${origin}/style`, 'style', allowed)).rejects.toThrow('the answer has no font files');
-    const formatOf = async (path: string) => (await fetchPart(origin + path, 'picture', allowed)).format;
+    await expect(fetchPart(`${elsewhere.origin}/page.png`, 'picture', allowed)).rejects.toThrow(
+      'text/html, not a picture',
+    );
+    await expect(fetchPart(`${elsewhere.origin}/fake.png`, 'picture', allowed)).rejects.toThrow(
+      'the answer is not a picture',
+    );
+    await expect(fetchPart(`${elsewhere.origin}/fake.woff2`, 'font', allowed)).rejects.toThrow(
+      'the answer is not a font',
+    );
+    await expect(fetchPart(`${elsewhere.origin}/style`, 'style', allowed)).rejects.toThrow(
+      'the answer has no font files',
+    );
+    const formatOf = async (path: string) => (await fetchPart(elsewhere.origin + path, 'picture', allowed)).format;
     expect(await formatOf('/real')).toEqual({ extension: 'gif', type: 'image/gif' });
     expect(await formatOf('/drawing')).toEqual({ extension: 'svg', type: 'image/svg+xml' });
   });
 
   test('by time, for the whole of it', async () => {
-    answers['/slow'] = (response) => {
+    elsewhere.answers['/slow'] = (response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).write('{');
     };
-    answers['/silent'] = () => undefined;
+    elsewhere.answers['/silent'] = () => undefined;
     await expect(fetched('/slow', { withinMs: 200 })).rejects.toThrow('it took longer than 0.2 s');
     await expect(fetched('/silent', { withinMs: 200 })).rejects.toThrow('it took longer than 0.2 s');
   });
 
   test('by redirects, each of which is looked at', async () => {
-    answers['/loop'] = answering('', { location: '/loop' }, 302);
-    answers['/moved'] = answering('', { location: '/openapi.json' }, 308);
-    answers['/file'] = answering('', { location: 'file:///etc/passwd' }, 302);
-    answers['/secret'] = answering('', { location: 'http://user:word@127.0.0.1/' }, 302);
+    elsewhere.answers['/loop'] = answering('', { location: '/loop' }, 302);
+    elsewhere.answers['/moved'] = answering('', { location: '/openapi.json' }, 308);
+    elsewhere.answers['/file'] = answering('', { location: 'file:///etc/passwd' }, 302);
+    elsewhere.answers['/secret'] = answering('', { location: 'http://user:word@127.0.0.1/' }, 302);
     await expect(fetched('/loop')).rejects.toThrow('it redirects more than 5 times');
-    expect(asked).toHaveLength(6);
+    expect(elsewhere.asked).toHaveLength(6);
     await expect(fetched('/file')).rejects.toThrow('file: is not supported');
     await expect(fetched('/secret')).rejects.toThrow('has a password in it');
-    await expect(fetchPart(`${origin}/moved`, 'description', allowed)).resolves.toMatchObject({
+    await expect(fetchPart(`${elsewhere.origin}/moved`, 'description', allowed)).resolves.toMatchObject({
       format: { extension: 'json' },
     });
   });
@@ -119,27 +106,31 @@ describe('fetching is bounded', () => {
     ['/zip', answering('x', { 'content-encoding': 'zstd-x' }), 'the content encoding zstd-x'],
     ['/part', answering('x', { 'content-encoding': 'constructor' }), 'the content encoding constructor'],
   ])('%s is refused', async (path, answer, why) => {
-    answers[path] = answer;
+    elsewhere.answers[path] = answer;
     await expect(fetched(path)).rejects.toThrow(why);
   });
 
   test('to public addresses, unless the author says otherwise', async () => {
-    const { port } = new URL(origin);
+    const { port } = new URL(elsewhere.origin);
     for (const host of ['127.0.0.1', 'localhost', '[::1]', '0x7f.1', '[::ffff:127.0.0.1]', '169.254.169.254']) {
       await expect(
         fetchPart(`http://${host}:${port}/openapi.json`, 'description', { allowPrivate: false }),
       ).rejects.toThrow(/private network, which needs --private-addresses/);
     }
-    expect(asked).toEqual([]);
+    expect(elsewhere.asked).toEqual([]);
   });
 
   test('also with leave for private addresses, a redirect of a private site may lead to another one', async () => {
-    answers['/near'] = answering('', { location: `${origin.replace('127.0.0.1', 'localhost')}/openapi.json` }, 302);
+    elsewhere.answers['/near'] = answering(
+      '',
+      { location: `${elsewhere.origin.replace('127.0.0.1', 'localhost')}/openapi.json` },
+      302,
+    );
     await expect(fetched('/near')).resolves.toMatchObject({ isPrivate: true });
   });
 
   test('never to link-local addresses, where clouds keep their credentials', async () => {
-    answers['/away'] = answering('', { location: 'http://169.254.169.254/latest/meta-data' }, 302);
+    elsewhere.answers['/away'] = answering('', { location: 'http://169.254.169.254/latest/meta-data' }, 302);
     await expect(fetched('/away')).rejects.toThrow('169.254.169.254 is a link-local address');
   });
 

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { memoryProject } from '../../../test/support/memory-project.ts';
 import { newFolder } from '../../../test/support/new-folder.ts';
-import { onLoopback } from '../../../test/support/on-loopback.ts';
+import { answering, description, otherSite } from '../../../test/support/other-site.ts';
 import { runCommand } from '../../../test/support/start-installation.ts';
 import { remoteParts } from './remote-parts.ts';
 import { withFiles } from './with-files.ts';
@@ -17,42 +16,21 @@ import { testOptions, testProject } from '#shared/docs/render/test-project.ts';
 import { packageFile } from '#shared/runtime/installed-packages.ts';
 import { readDocsProject } from '#shared/docs/project/read-docs-project.ts';
 
-const description = (summary = 'List users') =>
-  JSON.stringify({ openapi: '3.0.1', info: {}, paths: { '/users': { get: { summary } } } });
-
-type Answer = (response: ServerResponse, request: IncomingMessage) => void;
-const answering =
-  (body: string | Buffer, headers: Record<string, string> = {}, status = 200): Answer =>
-  (response) => {
-    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
-  };
-
-let answers: Record<string, Answer>;
-let asked: string[];
-let close: () => Promise<void>;
-let origin: string;
+const elsewhere = otherSite();
 let cache: string;
 let folder: string;
 
-beforeEach(async () => {
-  answers = { '/openapi.json': answering(description()) };
-  asked = [];
-  const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
-    (answers[request.url ?? ''] ?? answering('no', {}, 404))(response, request);
-  });
-  ({ url: origin, close } = await onLoopback(server));
+beforeEach(() => {
   cache = newFolder();
   folder = newFolder();
 });
-afterEach(() => close());
 
 const docs = (navigation: unknown, more: object = {}) =>
   JSON.stringify({ name: 'A', theme: 'mint', colors: { primary: '#0f766e' }, navigation, ...more });
 const options = (more: object = {}) => ({ allowPrivate: true, folder, cache, ...more });
 const codesOf = (found: { diagnostics: readonly { code: string }[] }) => found.diagnostics.map(({ code }) => code);
 
-const api = () => memoryProject({ 'docs.json': docs({ openapi: `${origin}/openapi.json` }) });
+const api = () => memoryProject({ 'docs.json': docs({ openapi: `${elsewhere.origin}/openapi.json` }) });
 const lockText = () => readFile(join(folder, 'docs.lock.json'), 'utf8');
 const changed = () => answering(`openapi: 3.0.1\npaths:\n  /users:\n    get: { summary: Changed }\n`);
 const titlesOf = async (project: ProjectFiles, { files }: { files: ReadonlyMap<string, Uint8Array> }) =>
@@ -60,27 +38,32 @@ const titlesOf = async (project: ProjectFiles, { files }: { files: ReadonlyMap<s
 
 describe('an API description that a project names by address', () => {
   test('is fetched once each, wherever it is named, and its operations have pages', async () => {
-    answers['/own'] = answering(`# Ours\nopenapi: 3.1.0\npaths:\n  /a:\n    get:\n      summary: Get A\n`, {
+    elsewhere.answers['/own'] = answering(`# Ours\nopenapi: 3.1.0\npaths:\n  /a:\n    get:\n      summary: Get A\n`, {
       'content-type': 'text/plain',
     });
-    answers['/events.json'] = answering(
+    elsewhere.answers['/events.json'] = answering(
       JSON.stringify({ asyncapi: '3.0.0', channels: { lights: { address: 'lights', title: 'Lights' } } }),
     );
     const project = memoryProject({
       'docs.json': docs(
         {
           tabs: [
-            { tab: 'API', openapi: { source: `${origin}/openapi.json`, directory: 'api' } },
-            { tab: 'More', groups: [{ group: 'G', pages: ['index', `${origin}/own GET /a`, `${origin}/linked`] }] },
+            { tab: 'API', openapi: { source: `${elsewhere.origin}/openapi.json`, directory: 'api' } },
+            {
+              tab: 'More',
+              groups: [
+                { group: 'G', pages: ['index', `${elsewhere.origin}/own GET /a`, `${elsewhere.origin}/linked`] },
+              ],
+            },
           ],
         },
-        { api: { openapi: [`${origin}/openapi.json#part`] } },
+        { api: { openapi: [`${elsewhere.origin}/openapi.json#part`] } },
       ),
-      'index.mdx': `---\nasyncapi: "${origin}/events.json lights"\n---\n`,
-      'same.mdx': `---\nopenapi: "${origin}/openapi.json GET /users"\n---\n`,
+      'index.mdx': `---\nasyncapi: "${elsewhere.origin}/events.json lights"\n---\n`,
+      'same.mdx': `---\nopenapi: "${elsewhere.origin}/openapi.json GET /users"\n---\n`,
     });
     const first = await remoteParts(project, options());
-    expect(asked.sort()).toEqual(['/events.json', '/openapi.json', '/own']);
+    expect(elsewhere.asked.sort()).toEqual(['/events.json', '/openapi.json', '/own']);
     expect(first.diagnostics).toEqual([]);
     const model = await readDocsProject(withFiles(project, first.files));
     expect(model.diagnostics).toEqual([]);
@@ -92,7 +75,7 @@ describe('an API description that a project names by address', () => {
     ]);
     expect(JSON.stringify(model)).not.toContain('_remote');
     // The bytes of the lock come from the cache, also without a connection.
-    await close();
+    await elsewhere.stop();
     const later = await remoteParts(project, options());
     expect(later.diagnostics).toEqual([]);
     expect(later.files).toEqual(first.files);
@@ -100,13 +83,13 @@ describe('an API description that a project names by address', () => {
     expect(manifest).toMatchObject({
       formatVersion: 2,
       files: [
-        { address: `${origin}/events.json` },
+        { address: `${elsewhere.origin}/events.json` },
         {
-          address: `${origin}/openapi.json`,
+          address: `${elsewhere.origin}/openapi.json`,
           sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
           file: expect.stringMatching(/^_remote\/[0-9a-f]{32}\.json$/) as string,
         },
-        { address: `${origin}/own`, file: expect.stringMatching(/\.yaml$/) as string },
+        { address: `${elsewhere.origin}/own`, file: expect.stringMatching(/\.yaml$/) as string },
       ],
     });
   });
@@ -114,11 +97,11 @@ describe('an API description that a project names by address', () => {
   test('comes from the project itself where there is no other copy, and a fetched one wins over that', async () => {
     const { files } = await remoteParts(api(), options());
     const own = Object.fromEntries([...files].map(([path, bytes]) => [path, bytes]));
-    const project = memoryProject({ 'docs.json': docs({ openapi: `${origin}/openapi.json` }), ...own });
-    answers['/openapi.json'] = changed();
+    const project = memoryProject({ 'docs.json': docs({ openapi: `${elsewhere.origin}/openapi.json` }), ...own });
+    elsewhere.answers['/openapi.json'] = changed();
     expect(await titlesOf(project, await remoteParts(project, options({ refresh: true })))).toEqual(['Changed']);
     [cache, folder] = [newFolder(), newFolder()];
-    answers['/openapi.json'] = answering('gone', {}, 500);
+    elsewhere.answers['/openapi.json'] = answering('gone', {}, 500);
     const kept = await remoteParts(project, options());
     expect(codesOf(kept)).toEqual(['remote-copy-used']);
     expect(await titlesOf(project, kept)).toEqual(['List users']);
@@ -128,9 +111,9 @@ describe('an API description that a project names by address', () => {
 
 describe('the lock of a project', () => {
   test('is written by the first run, sorted, and stays the same until something changes', async () => {
-    answers['/b.json'] = answering(description('B'));
+    elsewhere.answers['/b.json'] = answering(description('B'));
     const project = memoryProject({
-      'docs.json': docs({ openapi: [`${origin}/openapi.json`, `${origin}/b.json`] }),
+      'docs.json': docs({ openapi: [`${elsewhere.origin}/openapi.json`, `${elsewhere.origin}/b.json`] }),
     });
     await remoteParts(project, options());
     const written = await lockText();
@@ -143,13 +126,15 @@ describe('the lock of a project', () => {
     expect(await lockText()).toBe(written);
     // An address that is no longer named leaves the lock.
     await remoteParts(api(), options());
-    expect(Object.keys((JSON.parse(await lockText()) as { parts: object }).parts)).toEqual([`${origin}/openapi.json`]);
+    expect(Object.keys((JSON.parse(await lockText()) as { parts: object }).parts)).toEqual([
+      `${elsewhere.origin}/openapi.json`,
+    ]);
   });
 
   test('refuses other bytes, until they are taken over', async () => {
     await remoteParts(api(), options());
     const written = await lockText();
-    answers['/openapi.json'] = changed();
+    elsewhere.answers['/openapi.json'] = changed();
     expect(await titlesOf(api(), await remoteParts(api(), options()))).toEqual(['List users']);
     cache = newFolder();
     const refused = await remoteParts(api(), options());
@@ -171,7 +156,7 @@ describe('the lock of a project', () => {
   test('keeps its entry and the copy where a site does not answer', async () => {
     await remoteParts(api(), options());
     const written = await lockText();
-    answers['/openapi.json'] = answering('gone', {}, 500);
+    elsewhere.answers['/openapi.json'] = answering('gone', {}, 500);
     const refreshed = await remoteParts(api(), options({ refresh: true }));
     expect([codesOf(refreshed), refreshed.files.size, await lockText()]).toEqual([['remote-copy-used'], 2, written]);
     // A damaged copy is ignored.
@@ -188,8 +173,8 @@ describe('the lock of a project', () => {
     expect([found.files.size, await readdir(folder)]).toEqual([2, []]);
     await remoteParts(api(), options());
     const written = await lockText();
-    answers['/b.json'] = answering(description('B'));
-    const other = memoryProject({ 'docs.json': docs({ openapi: `${origin}/b.json` }) });
+    elsewhere.answers['/b.json'] = answering(description('B'));
+    const other = memoryProject({ 'docs.json': docs({ openapi: `${elsewhere.origin}/b.json` }) });
     const said = await remoteParts(other, options({ isCi: true }));
     expect(said.diagnostics.map(({ severity, code }) => [severity, code])).toEqual([
       ['warning', 'lock-out-of-date'],
@@ -211,7 +196,7 @@ describe('the lock of a project', () => {
     expect(refused.diagnostics).toMatchObject([
       { severity: 'error', code: 'bad-lock', message: expect.stringContaining(why) as string },
     ]);
-    expect(asked).toEqual([]);
+    expect(elsewhere.asked).toEqual([]);
     expect(codesOf(await remoteParts(api(), options({ refresh: true })))).toEqual([]);
     expect(codesOf(await remoteParts(api(), options()))).toEqual([]);
   });
@@ -234,19 +219,19 @@ describe('fonts', () => {
   };
 
   test('at an address are files of the site', async () => {
-    answers['/acme.woff2'] = fontAnswer;
+    elsewhere.answers['/acme.woff2'] = fontAnswer;
     const project = memoryProject({
-      'docs.json': docs({ pages: ['index'] }, { fonts: { family: 'Acme', source: `${origin}/acme.woff2` } }),
+      'docs.json': docs({ pages: ['index'] }, { fonts: { family: 'Acme', source: `${elsewhere.origin}/acme.woff2` } }),
       'index.mdx': 'A',
     });
     const { css, diagnostics } = await cssOf(project, await remoteParts(project, options()));
     expect(css).toMatch(/font-family: "Acme";\n {2}src: url\("\.\.\/_remote\/[0-9a-f]{32}\.woff2"\) format\("woff2"\)/);
-    expect([diagnostics, css.includes(origin)]).toEqual([[], false]);
+    expect([diagnostics, css.includes(elsewhere.origin)]).toEqual([[], false]);
   });
 
   test('of Google Fonts have a file for each range of characters, and readers load nothing from there', async () => {
     const face = (weight: number, name: string, range: string) =>
-      `/* ${name} */ @font-face { font-family: 'Inter'; font-style: normal; font-weight: ${weight}; src: url(${origin}/s/${name}.woff2) format('woff2'); unicode-range: ${range}; }`;
+      `/* ${name} */ @font-face { font-family: 'Inter'; font-style: normal; font-weight: ${weight}; src: url(${elsewhere.origin}/s/${name}.woff2) format('woff2'); unicode-range: ${range}; }`;
     const style = [
       face(400, 'latin', 'U+0000-00FF, U+2000-206F'),
       face(700, 'latin', 'U+0000-00FF, U+2000-206F'),
@@ -254,14 +239,14 @@ describe('fonts', () => {
     ];
     const styleAnswer = answering(style.join('\n'), { 'content-type': 'text/css' });
     // A family without one of the weights of the theme.
-    answers['/css2?family=Inter:wght@400;600;700&display=swap'] = answering('no', {}, 400);
-    answers['/css2?family=Inter:wght@400;700&display=swap'] = styleAnswer;
-    answers['/s/latin.woff2'] = answers['/s/greek.woff2'] = fontAnswer;
+    elsewhere.answers['/css2?family=Inter:wght@400;600;700&display=swap'] = answering('no', {}, 400);
+    elsewhere.answers['/css2?family=Inter:wght@400;700&display=swap'] = styleAnswer;
+    elsewhere.answers['/s/latin.woff2'] = elsewhere.answers['/s/greek.woff2'] = fontAnswer;
     const project = memoryProject({
       'docs.json': docs({ pages: ['index'] }, { fonts: { family: 'Inter' } }),
       'index.mdx': 'A',
     });
-    const parts = await remoteParts(project, options({ fontService: origin }));
+    const parts = await remoteParts(project, options({ fontService: elsewhere.origin }));
     const { css, diagnostics } = await cssOf(project, parts);
     expect([parts.diagnostics, diagnostics]).toEqual([[], []]);
     expect(css.match(/@font-face/g)).toHaveLength(3);
@@ -269,12 +254,12 @@ describe('fonts', () => {
     expect(css).not.toMatch(/https?:/);
     const addresses = Object.keys((JSON.parse(await lockText()) as { parts: object }).parts);
     expect(addresses).toEqual([
-      `${origin}/s/greek.woff2`,
-      `${origin}/s/latin.woff2`,
+      `${elsewhere.origin}/s/greek.woff2`,
+      `${elsewhere.origin}/s/latin.woff2`,
       'https://fonts.googleapis.com/css2?family=Inter:wght@400;700&display=swap',
     ]);
-    await close();
-    const offline = await remoteParts(project, options({ fontService: origin }));
+    await elsewhere.stop();
+    const offline = await remoteParts(project, options({ fontService: elsewhere.origin }));
     expect([offline.diagnostics, offline.files]).toEqual([[], parts.files]);
     expect((await remoteParts(project, options({ fetch: false }))).files).toEqual(parts.files);
   });
@@ -285,17 +270,17 @@ describe('fonts', () => {
       'index.mdx': 'A',
     });
     for (const weights of [':wght@400;450;600;700', ':wght@400;450;700', ':wght@400;700', ''])
-      answers[`/css2?family=Acme+Sans${weights}&display=swap`] = answering('no', {}, 400);
-    const parts = await remoteParts(project, options({ fontService: origin }));
+      elsewhere.answers[`/css2?family=Acme+Sans${weights}&display=swap`] = answering('no', {}, 400);
+    const parts = await remoteParts(project, options({ fontService: elsewhere.origin }));
     expect(parts.diagnostics).toEqual([]);
-    expect(asked).toHaveLength(4);
+    expect(elsewhere.asked).toHaveLength(4);
     const { diagnostics } = await cssOf(project, parts);
     expect(parts.withoutSaid(diagnostics)).toMatchObject([{ code: 'font-without-file' }]);
   });
 
   test('whose style sheet leads to another private host are not fetched from there', async () => {
-    const other = origin.replace('127.0.0.1', 'localhost');
-    answers['/css2?family=Inter:wght@400;600;700&display=swap'] = answering(
+    const other = elsewhere.origin.replace('127.0.0.1', 'localhost');
+    elsewhere.answers['/css2?family=Inter:wght@400;600;700&display=swap'] = answering(
       `@font-face { src: url(${other}/s.woff2) } @font-face { src: url(http://169.254.169.254/key) }`,
       { 'content-type': 'text/css' },
     );
@@ -303,9 +288,9 @@ describe('fonts', () => {
       'docs.json': docs({ pages: ['index'] }, { fonts: { family: 'Inter' } }),
       'index.mdx': '',
     });
-    const { diagnostics } = await remoteParts(project, options({ fontService: origin }));
+    const { diagnostics } = await remoteParts(project, options({ fontService: elsewhere.origin }));
     expect(diagnostics.map(({ code }) => code)).toEqual(['remote-fetch-failed', 'remote-fetch-failed']);
-    expect(asked).toEqual(['/css2?family=Inter:wght@400;600;700&display=swap']);
+    expect(elsewhere.asked).toEqual(['/css2?family=Inter:wght@400;600;700&display=swap']);
   });
 });
 
@@ -313,19 +298,22 @@ describe('pictures of other sites', () => {
   const png = readFileSync(new URL('../../../infra/docs/images/console-audit.png', import.meta.url));
   const pictures = () =>
     memoryProject({
-      'docs.json': docs({ pages: ['index'] }, { logo: { light: `${origin}/logo.png`, dark: `${origin}/logo.png` } }),
-      'index.mdx': `![A](${origin}/a.png?x=1&amp;y=2)\n\n<img alt="B" src="${origin}/b.png" />\n\n<Part />\n\n\`\`\`md\n![C](${origin}/code.png)\n\`\`\`\n\n<iframe src="${origin}/frame" title="x" />\n`,
-      'snippets/part.mdx': `<Card title="D" img="${origin}/d.png" href="/index">Words</Card>`,
+      'docs.json': docs(
+        { pages: ['index'] },
+        { logo: { light: `${elsewhere.origin}/logo.png`, dark: `${elsewhere.origin}/logo.png` } },
+      ),
+      'index.mdx': `![A](${elsewhere.origin}/a.png?x=1&amp;y=2)\n\n<img alt="B" src="${elsewhere.origin}/b.png" />\n\n<Part />\n\n\`\`\`md\n![C](${elsewhere.origin}/code.png)\n\`\`\`\n\n<iframe src="${elsewhere.origin}/frame" title="x" />\n`,
+      'snippets/part.mdx': `<Card title="D" img="${elsewhere.origin}/d.png" href="/index">Words</Card>`,
     });
 
   test('stay there, unless the author asks for them once', async () => {
     for (const path of ['/logo.png', '/a.png?x=1&y=2', '/b.png', '/d.png'])
-      answers[path] = answering(png, { 'content-type': 'image/png' });
+      elsewhere.answers[path] = answering(png, { 'content-type': 'image/png' });
     expect((await remoteParts(pictures(), options())).files.size).toBe(0);
-    expect(asked).toEqual([]);
+    expect(elsewhere.asked).toEqual([]);
     const found = await remoteParts(pictures(), options({ pictures: true }));
     expect(found.diagnostics).toEqual([]);
-    expect(asked.sort()).toEqual(['/a.png?x=1&y=2', '/b.png', '/d.png', '/logo.png']);
+    expect(elsewhere.asked.sort()).toEqual(['/a.png?x=1&y=2', '/b.png', '/d.png', '/logo.png']);
     expect(await lockText()).toContain('"pictures": true');
     // The lock keeps the wish for later commands.
     expect((await remoteParts(pictures(), options())).files).toEqual(found.files);
@@ -334,7 +322,7 @@ describe('pictures of other sites', () => {
   });
 
   test('that cannot be fetched are reported with the line that names them', async () => {
-    answers['/a.png?x=1&y=2'] = answering('<html>', { 'content-type': 'text/html' });
+    elsewhere.answers['/a.png?x=1&y=2'] = answering('<html>', { 'content-type': 'text/html' });
     const { diagnostics } = await remoteParts(pictures(), options({ pictures: true }));
     expect(diagnostics.map(({ code, file, line }) => [code, file, line])).toEqual(
       expect.arrayContaining([
@@ -349,7 +337,7 @@ describe('pictures of other sites', () => {
 
   test('are shown from the site itself, with their sizes', async () => {
     for (const path of ['/logo.png', '/a.png?x=1&y=2', '/b.png', '/d.png'])
-      answers[path] = answering(png, { 'content-type': 'image/png' });
+      elsewhere.answers[path] = answering(png, { 'content-type': 'image/png' });
     const project = pictures();
     const { files } = await remoteParts(project, options({ pictures: true }));
     const texts = Object.fromEntries(
@@ -365,7 +353,7 @@ describe('pictures of other sites', () => {
     const html = String(site.render('index').files.find(({ path }) => path === 'index.html')?.body);
     const shown = [...html.matchAll(/<img[^>]*>/g)].map(([tag]) => tag);
     expect(shown.filter((tag) => tag.includes('src="./_remote/')).length).toBeGreaterThanOrEqual(4);
-    expect(shown.filter((tag) => tag.includes(origin))).toEqual([]);
+    expect(shown.filter((tag) => tag.includes(elsewhere.origin))).toEqual([]);
     expect(shown.find((tag) => tag.includes('alt="B"'))).toMatch(/ width="\d+"/);
   });
 });
@@ -373,7 +361,7 @@ describe('pictures of other sites', () => {
 describe('the archive is not believed', () => {
   test('a copy is read for the address of its name alone, whatever a manifest says', async () => {
     const { files } = await remoteParts(
-      memoryProject({ 'docs.json': docs({ openapi: `${origin}/openapi.json` }) }),
+      memoryProject({ 'docs.json': docs({ openapi: `${elsewhere.origin}/openapi.json` }) }),
       options(),
     );
     const forged = memoryProject({
@@ -393,7 +381,7 @@ describe('the archive is not believed', () => {
 });
 
 test('check fetches unless it must not, reports failures, and asks no private address by default', async () => {
-  await writeFile(join(folder, 'docs.json'), docs({ openapi: `${origin}/openapi.json` }));
+  await writeFile(join(folder, 'docs.json'), docs({ openapi: `${elsewhere.origin}/openapi.json` }));
   await writeFile(join(folder, 'index.mdx'), 'Hello.');
   const env = { BINDERY_CACHE: cache, CI: '' };
   const without = await runCommand(['check', folder, '--no-remote'], env);
@@ -402,12 +390,12 @@ test('check fetches unless it must not, reports failures, and asks no private ad
   const careful = await runCommand(['check', folder], env);
   expect(careful.stdout).toMatch(/^ {2}[\d:]+ {2}warning {2}.* needs --private-addresses\. Its pages are missing\./m);
   expect(careful.stdout).not.toContain('openapi-not-fetched');
-  expect(asked).toEqual([]);
+  expect(elsewhere.asked).toEqual([]);
   const fetched = await runCommand(['check', folder, '--private-addresses'], env);
   expect(fetched.stdout).toBe('2 pages: no problems.\n');
-  expect(asked).toEqual(['/openapi.json']);
+  expect(elsewhere.asked).toEqual(['/openapi.json']);
   expect((await readdir(folder)).sort()).toEqual(['docs.json', 'docs.lock.json', 'index.mdx']);
-  answers['/openapi.json'] = changed();
+  elsewhere.answers['/openapi.json'] = changed();
   const refused = await runCommand(['check', folder, '--private-addresses'], { ...env, BINDERY_CACHE: newFolder() });
   expect(refused.stdout).toContain('remote-changed');
   expect(refused.code).toBe(1);
