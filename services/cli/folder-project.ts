@@ -67,20 +67,44 @@ class TooManyFiles extends Error {
 
 /**
  * Sorted paths of all files of a docs project's folder. Files that vanish meanwhile are left out. Throws `NotAProject` when it has no `docs.json` or `mint.json`, `TooManyFiles` when it has more than 200,000 files, and `LinkLeadsOut` for a
- * symbolic link to a file outside: with such a link, a project from somebody else could publish private files of its user.
+ * symbolic link to a file outside: with such a link, a project from somebody else could publish private files of its user. `refuse` gets such a link
+ * instead, which is then left out.
  */
-export async function projectFilesIn(folder: string, most = mostProjectFiles): Promise<string[]> {
+export async function projectFilesIn(
+  folder: string,
+  most = mostProjectFiles,
+  refuse: RefuseLink = refuseAll,
+): Promise<string[]> {
   const entries = await readdir(folder).catch(() => undefined);
   if (entries === undefined) throw new NotAProject(`${folder} is not a folder that can be read.`);
   if (!entries.includes('docs.json') && !entries.includes('mint.json')) {
     throw new NotAProject(`${folder} has no docs.json (or mint.json): name the folder that has it.`);
   }
-  return await allFiles(folder, '', most);
+  return await allFiles(folder, '', most, refuse);
 }
 
 /** Sorted paths of the files below a folder of a project. Throws as `projectFilesIn`. */
-export async function filesBelow(folder: string, path: string): Promise<string[]> {
-  return await allFiles(folder, path, mostProjectFiles);
+export async function filesBelow(folder: string, path: string, refuse: RefuseLink = refuseAll): Promise<string[]> {
+  return await allFiles(folder, path, mostProjectFiles, refuse);
+}
+
+/** Called with a link that leads out of the repository: its path in the project, and a sentence about it. */
+export type RefuseLink = (path: string, why: string) => void;
+
+const refuseAll: RefuseLink = (_path, why) => {
+  throw new LinkLeadsOut(why);
+};
+
+/**
+ * The reason why a file of a project must not be read: it is a link that leads out of the repository, or below a folder that is a link, which a project
+ * never follows. Undefined if it may be read. Rejects if there is no such file.
+ */
+export async function whyForbidden(folder: string, path: string): Promise<string | undefined> {
+  const [root, target] = await Promise.all([realpath(folder), realpath(join(folder, path))]);
+  const file = join(root, path);
+  if (target === file) return undefined;
+  if ((await realpath(dirname(file))) !== dirname(file)) return `${file} is below a folder that is a symbolic link.`;
+  return linkProblem(file, target, await repositoryOf(folder));
 }
 
 /** False for names that never belong to a docs project. */
@@ -96,13 +120,13 @@ async function repositoryOf(folder: string): Promise<string> {
   }
 }
 
-async function allFiles(folder: string, prefix: string, most: number): Promise<string[]> {
+async function allFiles(folder: string, prefix: string, most: number, refuse: RefuseLink): Promise<string[]> {
   const paths: string[] = [];
-  await listFiles(folder, prefix, { repository: await repositoryOf(folder), most }, paths);
+  await listFiles(folder, prefix, { repository: await repositoryOf(folder), most, refuse }, paths);
   return paths.sort();
 }
 
-type Limits = { repository: string; most: number };
+type Limits = { repository: string; most: number; refuse: RefuseLink };
 
 async function listFiles(folder: string, prefix: string, limits: Limits, paths: string[]): Promise<void> {
   for (const entry of await readdir(join(folder, prefix), { withFileTypes: true }).catch(goneFolder)) {
@@ -111,7 +135,14 @@ async function listFiles(folder: string, prefix: string, limits: Limits, paths: 
     if (path.startsWith(lockFile)) continue;
     // A link to a file counts as the file. A link to a folder is left out, because it may be circular.
     const isLink = entry.isSymbolicLink() && (await stat(join(folder, path)).catch(() => undefined))?.isFile() === true;
-    if (isLink) await checkLink(join(folder, path), limits.repository);
+    if (isLink) {
+      const link = join(folder, path);
+      const why = linkProblem(link, await realpath(link), limits.repository);
+      if (why !== undefined) {
+        limits.refuse(path, why);
+        continue;
+      }
+    }
     const isFile = entry.isFile() || isLink;
     if (entry.isDirectory()) await listFiles(folder, path, limits, paths);
     else if (isFile) paths.push(path);
@@ -131,12 +162,9 @@ function goneFolder(error: unknown): Dirent[] {
 
 const isGone = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(String(errorCode(error)));
 
-/** A link must not lead out of the repository, nor to the parts of it that are never packed: `.git` may hold a password. */
-async function checkLink(link: string, repository: string): Promise<void> {
-  const target = await realpath(link);
+/** A link must not lead out of the repository, nor to the parts of it that are never packed: `.git` may hold a password. Pure. */
+function linkProblem(link: string, target: string, repository: string): string | undefined {
   const below = relative(repository, target).split(sep);
-  if (below[0] !== '..' && !below.some((name) => neverPacked.has(name))) return;
-  throw new LinkLeadsOut(
-    `${link} is a symbolic link to ${target}, which is not a file of this project or its repository. Replace the link by a copy of the file, or remove it.`,
-  );
+  if (below[0] !== '..' && !below.some((name) => neverPacked.has(name))) return undefined;
+  return `${link} is a symbolic link to ${target}, which is not a file of this project or its repository. Replace the link by a copy of the file, or remove it.`;
 }

@@ -38,7 +38,7 @@ test('a check names a page that hangs its process, and checks the others', { tim
 });
 
 test('a preview shows the source of a page that hangs its process, and goes on', { timeout: 300_000 }, async () => {
-  const site = await devSite(folderWithHangingPage(), () => [], undefined, how);
+  const site = await devSite(folderWithHangingPage(), () => [], { how });
   onTestFinished(() => site.close());
   const bodyOf = async (target: string) => {
     const file = await site.answer(target);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isSource, type ProjectFile, type ProjectFiles } from '#shared/docs/project/project-files.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
-import { filesBelow, isPacked, projectFilesIn } from '../folder-project.ts';
+import { filesBelow, isPacked, projectFilesIn, whyForbidden } from '../folder-project.ts';
 
 /** Files that changed since the last look: those that were added or have other bytes, and those that are gone, as they were. */
 export type FilesChange = { changed: ProjectFile[]; gone: ProjectFile[] };
@@ -35,9 +35,22 @@ const readsAtOnce = 16;
 /** Time after which a file that became empty is read again: many programs empty a file before they write it. */
 const emptyForMs = 25;
 
-/** Opens the files of a project. `first`: files that are not in the folder, such as fetched API descriptions. Throws as `projectFilesIn`. */
-export async function devFiles(folder: string, first: ReadonlyMap<string, Uint8Array> = new Map()): Promise<DevFiles> {
+/**
+ * Opens the files of a project. `first`: files that are not in the folder, such as fetched API descriptions. `onRefused` gets a sentence about each link
+ * that leads out of the repository and was made later; it is left out. Throws as `projectFilesIn`.
+ */
+export async function devFiles(
+  folder: string,
+  first: ReadonlyMap<string, Uint8Array> = new Map(),
+  onRefused: (why: string) => void = () => undefined,
+): Promise<DevFiles> {
   let extra = first;
+  /** The links that were refused, with the sentences about them. */
+  const refused = new Map<string, string>();
+  const refuse = (path: string, why: string): void => {
+    if (refused.get(path) !== why) onRefused(why);
+    refused.set(path, why);
+  };
   const seen = new Map<string, Seen>();
   const kept = new Map<string, Uint8Array>();
   let keptBytes = 0;
@@ -59,6 +72,12 @@ export async function devFiles(folder: string, first: ReadonlyMap<string, Uint8A
     if (facts === undefined) return 'gone';
     if (before?.facts === facts) return 'same';
     try {
+      const why = await whyForbidden(folder, path);
+      if (why !== undefined) {
+        refuse(path, why);
+        return 'gone';
+      }
+      refused.delete(path);
       let bytes = await readFile(join(folder, path));
       if (bytes.length === 0 && (before?.sizeBytes ?? 0) > 0) {
         await new Promise((resolve) => setTimeout(resolve, emptyForMs));
@@ -93,7 +112,7 @@ export async function devFiles(folder: string, first: ReadonlyMap<string, Uint8A
   async function filesAt(path: string): Promise<string[]> {
     const known = [...seen.keys()].filter((file) => file.startsWith(`${path}/`) && !isExtra(file));
     const kind = await lstat(join(folder, path)).catch(() => undefined);
-    if (kind?.isDirectory() === true) return [...known, ...(await filesBelow(folder, path).catch(() => []))];
+    if (kind?.isDirectory() === true) return [...known, ...(await filesBelow(folder, path, refuse).catch(() => []))];
     return [path, ...known];
   }
 
@@ -134,7 +153,7 @@ export async function devFiles(folder: string, first: ReadonlyMap<string, Uint8A
       return change;
     },
     async lookAtAll() {
-      const now = await projectFilesIn(folder).catch(() => undefined);
+      const now = await projectFilesIn(folder, undefined, refuse).catch(() => undefined);
       if (now === undefined) return { changed: [], gone: [] };
       const known = [...seen.keys()].filter((path) => !isExtra(path));
       return lookAtFiles([...new Set([...known, ...now])]);

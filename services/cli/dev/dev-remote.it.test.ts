@@ -51,7 +51,7 @@ const docs = (openapi: string) =>
 const flags = { remote: true, refresh: false, privateAddresses: true };
 
 async function open() {
-  const opened = (site = await devSite(folder, () => [], await lockedFiles(folder)));
+  const opened = (site = await devSite(folder, () => [], { extra: await lockedFiles(folder) }));
   const remote = devRemote(folder, flags, {
     onParts: async (parts) => void (await opened.bring(parts)),
     onError: (error) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { withLiveScript } from './browser-scripts.ts';
-import { isAllowed } from './dev-server.ts';
+import { isAllowed, isOfOtherSite } from './dev-server.ts';
 
 const own = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -24,6 +24,24 @@ describe('the host name of a request', () => {
     expect(isAllowed('192.168.1.7:3000', own, true)).toBe(true);
     expect(isAllowed('[fe80::1]:3000', own, true)).toBe(true);
     expect(isAllowed('evil.example', own, true)).toBe(false);
+  });
+});
+
+describe('a request of a page', () => {
+  const asked = (site: string, mode: string): boolean =>
+    isOfOtherSite({ 'sec-fetch-site': site, 'sec-fetch-mode': mode });
+
+  test('of another site or another port is refused, because it could include the search index as its own script', () => {
+    expect(asked('cross-site', 'no-cors')).toBe(true);
+    expect(asked('same-site', 'no-cors')).toBe(true);
+    expect(asked('cross-site', 'cors')).toBe(true);
+  });
+
+  test('of the site itself, a link from another site, and a program are answered', () => {
+    expect(asked('same-origin', 'no-cors')).toBe(false);
+    expect(asked('none', 'navigate')).toBe(false);
+    expect(asked('cross-site', 'navigate')).toBe(false);
+    expect(isOfOtherSite({})).toBe(false);
   });
 });
 

@@ -36,7 +36,7 @@ const ownNames = ['localhost', '127.0.0.1', '[::1]'];
  */
 export async function devServer(site: DevSite, tabs: DevTabs, options: ListenOptions): Promise<DevServer> {
   const { host, assistant, onError } = options;
-  const names = host === undefined ? ownNames : [...ownNames, isIP(host) === 6 ? `[${host}]` : host];
+  const names = host === undefined ? ownNames : [...ownNames, isIP(host) === 6 ? `[${host}]` : host.toLowerCase()];
   /** Listening on all addresses, each of them is allowed, but no name: a site of somebody else can give its name to any address. */
   const isOpen = host === '0.0.0.0' || host === '::';
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
@@ -46,6 +46,9 @@ export async function devServer(site: DevSite, tabs: DevTabs, options: ListenOpt
         403,
         `This host name is not allowed. Open the site at localhost, or name the host by --host.`,
       );
+    }
+    if (isOfOtherSite(request.headers)) {
+      return plain(response, 403, 'A page of another site asks for this file. Open it in the browser itself.');
     }
     if (
       assistant !== undefined &&
@@ -117,6 +120,15 @@ export function isAllowed(host: string | undefined, names: readonly string[], is
   return names.includes(name) || (isOpen && isIP(name.replace(/^\[|\]$/g, '')) !== 0);
 }
 
+/**
+ * True for a request that a page of another site makes, except the opening of a page, which that site cannot read. Such a page could otherwise include
+ * the search index as its own script, and read the words of the project. Browsers name the site at `localhost`; programs name none. Pure.
+ */
+export function isOfOtherSite(headers: IncomingMessage['headers']): boolean {
+  const site = headers['sec-fetch-site'] ?? 'none';
+  return site !== 'none' && site !== 'same-origin' && headers['sec-fetch-mode'] !== 'navigate';
+}
+
 /** True for requests of pages of this server, and of programs that are no browser. */
 function isOwnPage({ headers }: IncomingMessage): boolean {
   return headers.origin === undefined || headers.origin === `http://${headers.host}`;
@@ -131,7 +143,9 @@ async function answer(
 ): Promise<void> {
   const { method, url = '/' } = request;
   if (method !== 'GET' && method !== 'HEAD') return plain(response, 405, 'Only GET and HEAD are answered.');
-  const { pathname, searchParams } = new URL(url, 'http://localhost');
+  const asked = URL.parse(url, 'http://localhost');
+  if (asked === null) return plain(response, 400, 'The address is not a path of the site.');
+  const { pathname, searchParams } = asked;
   if (pathname === `/${devFolder}events`) {
     const tab = tabs.add(response, {
       page: searchParams.get('page') ?? undefined,
@@ -172,7 +186,12 @@ function send(request: IncomingMessage, response: ServerResponse, file: SiteFile
   }
 }
 
-const headers = { 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' };
+/** The last one forbids pages of other sites to include a file, also where the browser does not name the site that asks. */
+const headers = {
+  'cache-control': 'no-cache',
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+};
 const htmlType = 'text/html; charset=utf-8';
 
 function sendFile(

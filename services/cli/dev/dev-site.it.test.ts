@@ -56,9 +56,10 @@ describe('the site of a project while its author writes', () => {
       writeFileSync(join(folder, path), text);
     };
     for (const [path, text] of Object.entries(files)) write(path, text);
-    const site = await devSite(folder, () => []);
+    const refused: string[] = [];
+    const site = await devSite(folder, () => [], { onRefused: (why) => refused.push(why) });
     open.push(site);
-    return { site, folder, write };
+    return { site, folder, write, refused };
   }
   const bodyOf = async (site: DevSite, target: string): Promise<string> => {
     const file = await site.answer(target);
@@ -142,6 +143,37 @@ describe('the site of a project while its author writes', () => {
     write('docs.json', docs());
     await site.change(undefined);
     await expectExport(site, folder);
+  });
+
+  test('leaves out links out of the project that are made later, and says so once', async () => {
+    const { site, folder, write, refused } = await start();
+    const outside = newFolder();
+    writeFileSync(join(outside, 'secret.mdx'), 'A password.\n');
+    mkdirSync(join(folder, '.git'));
+    writeFileSync(join(folder, '.git/config'), 'password = x\n');
+    symlinkSync(join(outside, 'secret.mdx'), join(folder, 'guides/secret.txt'));
+    symlinkSync('.git/config', join(folder, 'config.txt'));
+    symlinkSync(outside, join(folder, 'folder'));
+    symlinkSync('leaf.svg', join(folder, 'same.svg'));
+    const links = ['guides/secret.txt', 'config.txt', 'folder/secret.mdx', 'same.svg'];
+    await site.change(links);
+    for (const path of links.slice(0, 3)) expect(await bodyOf(site, `/${path}`), path).toBe('missing');
+    expect(await bodyOf(site, '/same.svg')).toBe(project['leaf.svg']);
+    // Such a link does not hide other changes from a look at all files.
+    write('index.mdx', 'Later words.\n');
+    await site.change(undefined);
+    await site.change(['guides']);
+    expect(await bodyOf(site, '/')).toContain('Later words');
+    expect(refused.map((why) => why.replaceAll(folder, '').split(' ')[0]).toSorted()).toEqual([
+      '/config.txt',
+      '/folder/secret.mdx',
+      '/guides/secret.txt',
+    ]);
+    // A file of the project that is replaced by such a link is gone.
+    rmSync(join(folder, 'own.css'));
+    symlinkSync(join(outside, 'secret.mdx'), join(folder, 'own.css'));
+    await site.change(['own.css']);
+    expect(await bodyOf(site, '/own.css')).toBe('missing');
   });
 
   test('lives with files that vanish, with long names, and with links in circles', async () => {

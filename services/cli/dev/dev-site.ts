@@ -50,14 +50,22 @@ export type DevSite = {
 
 const whole = Number.MAX_SAFE_INTEGER;
 
-/** Reads the project and starts the children. `tabs`: the open pages. `how`: for tests. Throws as `projectFilesIn`. */
+export type DevSiteOptions = {
+  /** Files that are not in the folder, by path. */
+  extra?: ReadonlyMap<string, Uint8Array> | undefined;
+  /** Told about each link that leads out of the repository and was made later. */
+  onRefused?: (why: string) => void;
+  /** For tests. */
+  how?: DevPagesOptions;
+};
+
+/** Reads the project and starts the children. `tabs`: the open pages. Throws as `projectFilesIn`. */
 export async function devSite(
   folder: string,
   tabs: () => readonly Tab[],
-  extra?: ReadonlyMap<string, Uint8Array>,
-  how?: DevPagesOptions,
+  { extra, onRefused, how }: DevSiteOptions = {},
 ): Promise<DevSite> {
-  const files = await devFiles(folder, extra);
+  const files = await devFiles(folder, extra, onRefused);
   const stopping = new AbortController();
   const [model, pages] = await Promise.all([devModel(files, stopping.signal), devPages(files, stopping.signal, how)]);
   const closing = closingFiles();

@@ -41,7 +41,7 @@ export async function openDev(folder: string, options: OpenDevOptions): Promise<
   };
   const watch = await watchFolder(folder, { pollMs, onLost, onChange: change });
   try {
-    const made = (site = await devSite(folder, tabs.all, extra));
+    const made = (site = await devSite(folder, tabs.all, { extra, onRefused: (why) => onError(new Error(why)) }));
     const server = await devServer(made, tabs, options);
     for (const paths of early.splice(0)) change(paths);
     return {

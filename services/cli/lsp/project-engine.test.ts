@@ -1,8 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { newFolder } from '../../../test/support/new-folder.ts';
+import { writeLock } from '../remote/lock-file.ts';
 import { projectEngine } from './project-engine.ts';
 import type { ProjectAnswers, ProjectOutline } from './project-questions.ts';
 
@@ -15,8 +16,11 @@ const docs = {
 };
 
 /** A project with a chain of links, and the pages that are rendered. */
-function openProject(skipped: readonly string[] = [], more: Record<string, string> = {}) {
-  const folder = newFolder();
+function openProject(
+  skipped: readonly string[] = [],
+  more: Record<string, string> = {},
+  { folder = newFolder(), parts = newFolder() } = {},
+) {
   mkdirSync(join(folder, 'snippets'));
   const texts: Record<string, string> = {
     'docs.json': JSON.stringify(docs),
@@ -31,7 +35,7 @@ function openProject(skipped: readonly string[] = [], more: Record<string, strin
   };
   for (const [path, text] of Object.entries(texts)) writeFileSync(join(folder, path), text);
   const rendered: string[] = [];
-  const answer = projectEngine((page) => void (page && rendered.push(page.file)));
+  const answer = projectEngine((page) => void (page && rendered.push(page.file)), parts);
   const findings = async (open: string[]): Promise<Record<string, string[]>> => {
     const found = (await answer({ kind: 'findings', open })) as ProjectAnswers['findings'];
     return Object.fromEntries(found.map(([file, own]) => [file, own.map(({ finding }) => finding.code)]));
@@ -96,4 +100,53 @@ test('a snippet gets the findings of the pages that include it', async () => {
   await opened;
   expect(await findings(['snippets/s.mdx'])).toEqual({ 'snippets/s.mdx': ['broken-link'], 'docs.json': [] });
   expect(rendered).toEqual(['p0.mdx']);
+});
+
+test('a font and an API description that only the lock has are there, and come with a lock that another program writes', async () => {
+  const description = Buffer.from('openapi: 3.0.1\npaths:\n  /users:\n    get: { summary: List users }\n');
+  const font = Buffer.from('wOF2'.padEnd(64, '\0'));
+  const elsewhere = 'https://files.example';
+  const config = {
+    ...docs,
+    fonts: { family: 'Own', source: `${elsewhere}/own.woff2` },
+    navigation: {
+      groups: [
+        { group: 'All', pages: ['p0'] },
+        { group: 'API', openapi: `${elsewhere}/api.yaml` },
+      ],
+    },
+  };
+  const [folder, parts] = [newFolder(), newFolder()];
+  const keep = (bytes: Buffer): void => writeFileSync(join(parts, sha256Of(bytes)), bytes);
+  const lock = (files: Record<string, [Buffer, string]>): Promise<void> =>
+    writeLock(folder, {
+      pictures: false,
+      parts: new Map(
+        Object.entries(files).map(([path, [bytes, type]]) => [
+          elsewhere + path,
+          { sha256: sha256Of(bytes), sizeBytes: bytes.length, type },
+        ]),
+      ),
+    });
+  const seen = (answer: ReturnType<typeof openProject>['answer']): Promise<unknown> =>
+    answer({ kind: 'change', change: { texts: [], disk: ['docs.lock.json'] } });
+  keep(description);
+  keep(font);
+  await lock({ '/api.yaml': [description, 'application/yaml'], '/own.woff2': [font, 'font/woff2'] });
+  const more = { 'docs.json': JSON.stringify(config), 'p0.mdx': '[Users](/api-reference/list-users)\n' };
+  const { opened, findings, answer } = openProject([], more, { folder, parts });
+  expect((await opened).pages.map(({ path }) => path)).toContain('api-reference/list-users');
+  expect((await opened).files).toEqual(['docs.json']);
+  expect(await findings(['p0.mdx'])).toEqual({ 'p0.mdx': [], 'docs.json': [] });
+  // A lock that lacks the description, as after a change of the branch.
+  await lock({ '/own.woff2': [font, 'font/woff2'] });
+  await seen(answer);
+  expect(await findings(['p0.mdx'])).toEqual({ 'p0.mdx': ['broken-link'], 'docs.json': ['openapi-not-fetched'] });
+  await lock({ '/api.yaml': [description, 'application/yaml'], '/own.woff2': [font, 'font/woff2'] });
+  await seen(answer);
+  expect(await findings(['p0.mdx'])).toEqual({ 'p0.mdx': [], 'docs.json': [] });
+  // A machine that has the lock without the bytes.
+  rmSync(parts, { recursive: true });
+  await seen(answer);
+  expect((await findings(['p0.mdx']))['docs.json']).toEqual(['remote-not-there-yet', 'remote-not-there-yet']);
 });

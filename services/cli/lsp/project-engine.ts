@@ -8,10 +8,12 @@ import { pagesOfAnchors, siteFindings } from '#shared/docs/findings/site-finding
 import { type CheckedPage, checkedPages } from '#shared/docs/render/checked-page.ts';
 import { pageSlice } from '#shared/docs/render/page-slice.ts';
 import { indexSite, type SiteIndex } from '#shared/docs/render/site-index.ts';
+import { lockFile, stemOf } from '#shared/docs/reference/remote-files.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { type CheckFinding, checkRenderOptions, findingsOfPages, once } from '../check/check-folder.ts';
 import { withPlace } from '../check/print-findings.ts';
-import { devFiles, type DevFiles } from '../dev/dev-files.ts';
+import { lockedFiles, lockedParts, noParts } from '../remote/remote-parts.ts';
+import { devFiles, type DevFiles, type FilesChange } from '../dev/dev-files.ts';
 import { liveSite } from '../dev/live-site.ts';
 import { invalidProblem } from '../dev/page-problems.ts';
 import type { SiteReading } from '../dev/site-questions.ts';
@@ -26,15 +28,19 @@ const whole = Number.MAX_SAFE_INTEGER;
 
 /**
  * A project with the texts of open documents in place of their files, read and checked by the code of `bindery dev` and `bindery check`. `alive` is
- * called before each page that is rendered.
+ * called before each page that is rendered. Nothing is fetched: of the files that the project names by address, those of its lock that are in
+ * `partsFolder` are used, by default the user's cache.
  */
-export function projectEngine(alive: (page?: { file: string; digest: string }) => void) {
+export function projectEngine(alive: (page?: { file: string; digest: string }) => void, partsFolder?: string) {
   const site = liveSite();
   const texts = new Map<string, { bytes: Uint8Array; file: ProjectFile; text: string }>();
   const kept = new LRUCache<string, CheckedPage>({ max: keptPages });
   /** Digests of sources that are not rendered. */
   let skipped: ReadonlySet<string> = new Set();
   let disk: DevFiles | undefined;
+  let root = '';
+  /** The files that the project names by address, and findings about those that its lock has and this machine has not. */
+  let remote = noParts;
   let reading: SiteReading | undefined;
   let index: { of: unknown; revision: number; index: SiteIndex } | undefined;
   let outlined = '';
@@ -51,14 +57,29 @@ export function projectEngine(alive: (page?: { file: string; digest: string }) =
   }
 
   async function open(folder: string): Promise<void> {
-    disk = await devFiles(folder);
+    root = folder;
+    disk = await devFiles(folder, await lockedFiles(folder, partsFolder));
     const files = disk.files.filter(({ path }) => !texts.has(path));
     const request = { files: [...files, ...[...texts.values()].map(({ file }) => file)], read: disk.takeRead() };
     reading = (await site.answer({ kind: 'load', ...request }, reader)) as SiteReading;
+    remote = await lockedParts(reader(filesNow()), root, partsFolder);
+  }
+
+  const filesNow = (): ProjectFile[] => [
+    ...filesOf().files.filter(({ path }) => !texts.has(path)),
+    ...[...texts.values()].map(({ file }) => file),
+  ];
+
+  /** Takes over the files of a lock that another program has written. */
+  async function bringLocked(): Promise<FilesChange> {
+    remote = await lockedParts(reader(filesNow()), root, partsFolder);
+    return filesOf().bring(remote.files);
   }
 
   async function change({ texts: written, disk: names }: ProjectChange): Promise<void> {
-    const found = names === undefined ? await filesOf().lookAtAll() : await filesOf().look(names);
+    const looks = [names === undefined ? await filesOf().lookAtAll() : await filesOf().look(names)];
+    if (names === undefined || names.includes(lockFile)) looks.push(await bringLocked());
+    const found = { changed: looks.flatMap((one) => one.changed), gone: looks.flatMap((one) => one.gone) };
     const changed = new Map(found.changed.filter(({ path }) => !texts.has(path)).map((file) => [file.path, file]));
     const gone = new Set(found.gone.map(({ path }) => path).filter((path) => !texts.has(path)));
     for (const [path, text] of written) {
@@ -185,7 +206,10 @@ export function projectEngine(alive: (page?: { file: string; digest: string }) =
       const shown = new Set(pages.map(({ path }) => path));
       const targets = [...pagesOfAnchors(now.model, pages, at.exported)].filter((path) => !shown.has(path));
       const all = [...pages, ...(await renderedAll(at, targets))];
-      if (invalid === undefined) found.push(...now.model.diagnostics.map((finding) => ({ finding })));
+      if (invalid === undefined) {
+        const ofProject = [...remote.diagnostics, ...remote.withoutSaid(now.model.diagnostics)];
+        found.push(...ofProject.map((finding) => ({ finding })));
+      }
       found.push(...findingsOfPages(pages), ...once(siteFindings(now.model, all, checkRenderOptions, at.exported)));
     }
     const byFile = Map.groupBy(found, ({ finding }) => (finding.file === '' ? configFile : finding.file));
@@ -232,7 +256,7 @@ export function projectEngine(alive: (page?: { file: string; digest: string }) =
       snippets: [...isImported].sort(),
       files: filesOf()
         .files.map(({ path }) => path)
-        .filter((path) => ['asset', 'style', 'script'].includes(fileKind(path))),
+        .filter((path) => stemOf(path) === undefined && ['asset', 'style', 'script'].includes(fileKind(path))),
       iconLibrary: now?.model.settings.iconLibrary ?? 'fontawesome',
       variables: Object.keys(now?.model.settings.variables ?? {}),
     };

@@ -132,15 +132,47 @@ export async function remoteParts(project: NamedFiles, options: RemoteOptions): 
 
 /** The files of the lock that are in the cache, whether the project still names them or not; pages are not read. */
 export async function lockedFiles(folder: string, cache = defaultCache()): Promise<ReadonlyMap<string, Uint8Array>> {
+  return (await lockedCopies(folder, cache)).files;
+}
+
+/** The files of the lock that are in the cache, and the addresses of the others. A lock that cannot be read counts as none. */
+async function lockedCopies(
+  folder: string,
+  cache: string,
+): Promise<{ files: Map<string, Uint8Array>; missing: Set<string> }> {
   const lock = await readLock(folder).catch(() => undefined);
   const files = new Map<string, Uint8Array>();
+  const missing = new Set<string>();
   const cached = partCache(cache);
   for (const [address, { sha256, type }] of [...(lock?.parts ?? [])].slice(0, mostParts)) {
     const extension = extensions.get(type);
     const bytes = extension && (await cached.get(sha256));
-    if (bytes !== undefined) files.set(remoteFile(address, extension as RemoteFormat), bytes);
+    if (bytes === undefined) missing.add(address);
+    else files.set(remoteFile(address, extension as RemoteFormat), bytes);
   }
-  return files;
+  return { files, missing };
+}
+
+/**
+ * The files of the lock that are in the cache, for a program that fetches nothing. A file of the lock that is not there is told at the place that names
+ * it; `withoutSaid` removes the findings that say that the project has no copy. Pages are read only if a file is not there.
+ */
+export async function lockedParts(project: NamedFiles, folder: string, cache = defaultCache()): Promise<RemoteParts> {
+  const { files, missing } = await lockedCopies(folder, cache);
+  if (missing.size === 0) return { ...noParts, files };
+  const named = (await namedParts(project, { pictures: false })).filter(({ address, otherwise }) =>
+    [address, ...otherwise].some((each) => missing.has(each)),
+  );
+  const said = new Set(named.flatMap(({ replaces }) => replaces.map(({ code, message }) => `${code} ${message}`)));
+  return {
+    ...noParts,
+    files,
+    diagnostics: named.map(({ kind, address, file, line }): Finding => {
+      const message = `The ${kind === 'description' ? 'API description' : 'font'} ${quoted(address)} is in ${lockFile}, and not on this machine yet. Fetch it with "bindery check".`;
+      return { severity: 'info', code: 'remote-not-there-yet', message, file, ...(line !== undefined && { line }) };
+    }),
+    withoutSaid: (found) => found.filter(({ code, message }) => !said.has(`${code} ${message}`)),
+  };
 }
 
 /** One look at the addresses of a project. */

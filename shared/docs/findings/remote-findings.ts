@@ -21,8 +21,9 @@ export const remoteFindings = {
   },
   'remote-not-there-yet': {
     severity: 'info',
-    says: '`bindery dev` is still fetching a file from its address.',
-    repair: 'Wait a moment: open pages show the file as soon as it is there.',
+    says: '`bindery dev` is still fetching a file from its address, or an editor has a project whose `docs.lock.json` names a file that is not on this machine.',
+    repair:
+      'With `bindery dev`, wait a moment: open pages show the file as soon as it is there. In an editor, run `bindery check` once, because `bindery lsp` fetches nothing.',
   },
   'lock-out-of-date': {
     severity: 'warning',
