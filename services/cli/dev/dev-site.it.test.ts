@@ -159,7 +159,7 @@ describe('the site of a project while its author writes', () => {
     await site.change(links);
     for (const path of links.slice(0, 3)) expect(await bodyOf(site, `/${path}`), path).toBe('missing');
     expect(await bodyOf(site, '/same.svg')).toBe(project['leaf.svg']);
-    // Such a link does not hide other changes from a look at all files.
+    // With these links, a look at the whole folder finds other changes.
     write('index.mdx', 'Later words.\n');
     await site.change(undefined);
     await site.change(['guides']);
