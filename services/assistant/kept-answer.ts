@@ -16,8 +16,8 @@ const partEveryMs = 50;
 const signOfLifeMs = 5_000;
 /** A stream that does not answer must not delay the first words. */
 const beginWithinMs = 2_500;
-/** A message of the bus holds 1 MB, and a lost stream gets the whole answer again. */
-const mostCharacters = 900_000;
+/** A message of the bus holds 1 MB, and a lost stream gets the whole answer again. The rest is for the other fields. */
+const mostBytes = 1_000_000;
 const retryEveryMs = 500;
 /** Time after the end of an answer in which its last part is still tried. */
 const endWithinMs = 10_000;
@@ -70,14 +70,21 @@ export async function keepAnswer(context: KeptAnswerContext, answer: AnswerToKee
   const { key, groups, client } = answer;
   const ended = new AbortController();
   /** The events that the stream has, and those that it does not have yet. */
-  const stored = { texts: [] as string[], characters: 0, count: 0 };
+  const stored = { texts: [] as string[], bytes: 0, count: 0 };
   let waiting = { text: '', count: 0 };
   let [sequence, disconnects] = [0, bus.traffic().disconnects];
   let state: 'open' | 'ending' | 'given up' = 'open';
   let lastPartAt = 0;
+  /** True while earlier parts may be lost, until the whole is stored again. */
+  let mayLack = false;
 
-  async function store(first: number, { text, count }: typeof waiting, isEnd: boolean): Promise<boolean> {
-    if (!budget.take(key.organization, text)) throw new NoRoom();
+  async function store(
+    first: number,
+    { text, count }: typeof waiting,
+    bytes: number,
+    isEnd: boolean,
+  ): Promise<boolean> {
+    if (!budget.take(key.organization, bytes)) throw new NoRoom();
     const part: AnswerPart = {
       ...{ type: 'AnswerPart', version: 1, first, count, text, state: isEnd ? 'ended' : 'open' },
       groups: [...groups],
@@ -93,13 +100,16 @@ export async function keepAnswer(context: KeptAnswerContext, answer: AnswerToKee
   async function storeRest(): Promise<void> {
     const rest = waiting;
     const isEnd = state === 'ending';
-    const isContinued = await store(stored.count + 1, rest, isEnd);
+    const bytes = storedBytes(rest.text);
+    if (stored.bytes + bytes > mostBytes) throw new NoRoom();
+    if (!(await store(stored.count + 1, rest, bytes, isEnd))) mayLack = true;
     stored.texts.push(rest.text);
-    stored.characters += rest.text.length;
+    stored.bytes += bytes;
     stored.count += rest.count;
     waiting = { text: waiting.text.slice(rest.text.length), count: waiting.count - rest.count };
     // The server was away, or the stream was made again, and earlier parts may be lost.
-    if (!isContinued) await store(1, { text: stored.texts.join(''), count: stored.count }, isEnd);
+    if (mayLack) await store(1, { text: stored.texts.join(''), count: stored.count }, stored.bytes, isEnd);
+    mayLack = false;
   }
 
   try {
@@ -143,7 +153,7 @@ export async function keepAnswer(context: KeptAnswerContext, answer: AnswerToKee
     });
   async function storeParts(): Promise<void> {
     while (state === 'open') {
-      if (waiting.count === 0 && performance.now() - lastPartAt < signOfLifeMs) await sleep();
+      if (waiting.count === 0 && !mayLack && performance.now() - lastPartAt < signOfLifeMs) await sleep();
       else {
         await tryToStore();
         await delay(partEveryMs);
@@ -170,7 +180,7 @@ export async function keepAnswer(context: KeptAnswerContext, answer: AnswerToKee
     ended: ended.signal,
     write(events, number) {
       if (state !== 'open') return;
-      if (stored.characters + waiting.text.length + events.length > mostCharacters) state = 'given up';
+      if (waiting.text.length + events.length > mostBytes) state = 'given up';
       // The object is replaced, because a part that is being stored has the one before.
       waiting = { text: waiting.text + events, count: waiting.count + number };
       wake();
@@ -190,7 +200,10 @@ export async function keepAnswer(context: KeptAnswerContext, answer: AnswerToKee
   };
 }
 
-/** The organization's storage for answers of ten minutes is used up. */
+/** Size of a text in a stored part: a character has up to six bytes there. */
+const storedBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text));
+
+/** The organization's storage for answers of ten minutes is used up, or a message of the bus cannot hold the answer. */
 class NoRoom extends Error {
   override name = 'NoRoom';
 }

@@ -19,10 +19,10 @@ export function resumableBudget(mostBytes: number, now: () => number = () => per
   }
 
   return {
-    /** Counts a text if there is room for it. */
-    take(organization: string, text: string): boolean {
+    /** Counts a part if there is room for it. `textBytes`: its text as it is stored, in bytes. */
+    take(organization: string, textBytes: number): boolean {
       const minutes = minutesOf(organization);
-      const bytes = bytesOfPart + text.length;
+      const bytes = bytesOfPart + textBytes;
       const sum = minutes.values().reduce((before, each) => before + each, 0);
       if (sum + bytes > mostBytes) {
         if (minutes.size === 0) spent.delete(organization);

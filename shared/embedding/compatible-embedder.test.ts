@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadConfig } from '#shared/runtime/config.ts';
 import { mistralEmbeds, type MistralServer, startMistral } from '../../test/support/start-mistral.ts';
+import { EmbedderUnavailable } from './embedder.ts';
 import { embedderSettings, openEmbedder } from './open-embedder.ts';
 
 const never = new AbortController().signal;
@@ -48,6 +49,32 @@ test('vectors of another length than before are refused with the settings that n
   await expect(embedder?.embed(['a'], never)).rejects.toThrow(/3 numbers instead of 2.*BINDERY_EMBEDDING_BASE_URL/);
   server.embeddings.answers((response) => void response.writeHead(401).end('{}'));
   await expect(embedder?.embed(['a'], never)).rejects.toThrow(/refuses BINDERY_EMBEDDING_API_KEY/);
+});
+
+test.each([
+  ['no numbers', []],
+  ['zeros alone', [0, 0, 0, 0]],
+  ['infinite numbers', [1.7e308, 1.7e308]],
+  ['too many numbers', Array.from({ length: 1_000_000 }, () => 1)],
+])('a vector of %s is invalid, and does not say the length of later ones', async (_name, wrong) => {
+  const embedder = await opened({});
+  server.embeddings.answers(
+    mistralEmbeds(() => wrong),
+    mistralEmbeds(() => [1, 2, 3]),
+  );
+  await expect(embedder?.embed(['a'], never)).rejects.toThrow(EmbedderUnavailable);
+  expect((await embedder?.embed(['a'], never))?.[0]).toHaveLength(3);
+});
+
+test('a call with the most texts may have an answer of 20 MB', async () => {
+  const embedder = await opened({ BINDERY_EMBEDDING_BATCH: '512' });
+  // As long as 2,000 numbers of twenty digits, and parsed in no time.
+  const embedding = `[0.5${'0'.repeat(40_000)}]`;
+  server.embeddings.answers((response, { body }) => {
+    const data = body.input.map((_, index) => `{"object":"embedding","index":${index},"embedding":${embedding}}`);
+    response.writeHead(200, { 'content-type': 'application/json' }).end(`{"data":[${data.join()}],"model":"m"}`);
+  });
+  expect(await embedder?.embed(Array.from({ length: 512 }, String), never)).toHaveLength(512);
 });
 
 test('an address without a model is refused, and "none" turns vectors off', async () => {

@@ -20,7 +20,7 @@ export const compatibleEmbedder = ({
     ...{ name, longestText },
     limits: { texts: textsOfCall, characters: textsOfCall * charactersOfText },
     model: createOpenAICompatible({
-      ...{ name: 'openai-compatible', baseURL: baseUrl, fetch: boundedFetch(mostVectorBytes) },
+      ...{ name: 'openai-compatible', baseURL: baseUrl, fetch: boundedFetch(mostVectorBytes(textsOfCall)) },
       ...(apiKey === undefined ? {} : { apiKey }),
     }).embeddingModel(name),
     variables: { key: 'BINDERY_EMBEDDING_API_KEY', address: 'BINDERY_EMBEDDING_BASE_URL' },

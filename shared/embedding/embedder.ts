@@ -76,8 +76,12 @@ export function inCalls<T extends { text: string }>(items: readonly T[], { limit
   return calls;
 }
 
-/** The vector with the same direction and length 1. Undefined for zeros alone or a number that is not finite. Pure. */
+/** Models have at most some thousand dimensions. A call takes only so many arguments. */
+const mostDimensions = 16_000;
+
+/** The vector with the same direction and length 1. Undefined for zeros alone, a number that is not finite, or too many numbers. Pure. */
 export function unitVector(numbers: readonly number[] | Float32Array): Float32Array | undefined {
+  if (numbers.length > mostDimensions) return undefined;
   const length = Math.hypot(...numbers);
   if (!Number.isFinite(length) || length === 0) return undefined;
   return Float32Array.from(numbers, (number) => number / length);

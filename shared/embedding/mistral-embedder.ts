@@ -19,6 +19,10 @@ const longestText = 12_000;
 export const mistralEmbedder = ({ model: name, apiKey, baseUrl }: MistralEmbedderSettings): Embedder =>
   providerEmbedder({
     ...{ name, dimensions: knownDimensions[name], limits, longestText },
-    model: createMistral({ apiKey, baseURL: baseUrl, fetch: boundedFetch(mostVectorBytes) }).embeddingModel(name),
+    model: createMistral({
+      apiKey,
+      baseURL: baseUrl,
+      fetch: boundedFetch(mostVectorBytes(limits.texts)),
+    }).embeddingModel(name),
     variables: { key: 'BINDERY_MISTRAL_API_KEY', address: 'BINDERY_MISTRAL_BASE_URL' },
   });

@@ -14,8 +14,8 @@ export type ProviderEmbedderSettings = {
   variables: { key: string; address: string };
 };
 
-/** Limit of a response: enough for 32 vectors of 16,000 numbers. */
-export const mostVectorBytes = 16_000_000;
+/** Limit of the response with the vectors of so many texts: for 32 or fewer, vectors of 16,000 numbers; for more, of 4,096. */
+export const mostVectorBytes = (texts: number): number => Math.max(16_000_000, texts * 125_000);
 const longestRetryAfterMs = 3_600_000;
 /** Vectors from a provider of the AI SDK. */
 export function providerEmbedder(settings: ProviderEmbedderSettings): Embedder {
@@ -38,17 +38,20 @@ export function providerEmbedder(settings: ProviderEmbedderSettings): Embedder {
         if (signal.aborted) throw signal.reason;
         throw failureOf(error, name, variables);
       }
-      return embeddings.map((numbers) => {
-        dimensions ??= numbers.length;
-        if (numbers.length !== dimensions) {
-          throw new EmbedderRefused(
-            `The embedder "${name}" sent a vector of ${numbers.length} numbers instead of ${dimensions}. Set BINDERY_EMBEDDING_MODEL to the model that answers at ${variables.address}, and publish again: vectors of another model are then made again.`,
-          );
-        }
+      const vectors = embeddings.map((numbers) => {
         const vector = unitVector(numbers);
         if (vector === undefined) throw new EmbedderUnavailable(`The embedder "${name}" sent an invalid vector.`);
         return vector;
       });
+      // Only valid answers say the length: one invalid answer of a server that starts must not make all later ones wrong.
+      const length = dimensions ?? vectors[0]?.length;
+      const other = vectors.find((vector) => vector.length !== length);
+      if (other !== undefined)
+        throw new EmbedderRefused(
+          `The embedder "${name}" sent a vector of ${other.length} numbers instead of ${length}. Set BINDERY_EMBEDDING_MODEL to the model that answers at ${variables.address}, and publish again: vectors of another model are then made again.`,
+        );
+      dimensions = length;
+      return vectors;
     },
   };
 }

@@ -37,6 +37,23 @@ export function answersContract(name: string, open: () => Promise<AnswersUnderTe
       expect(newest?.storedAt).toBeInstanceOf(Date);
     });
 
+    test('takes the answer of a chat that began last for its newest, also while earlier ones go on', async () => {
+      const parts: [string, AnswerPart][] = [
+        ['msg_20', answerPart(1, 'first')],
+        ['msg_21', answerPart(1, 'second')],
+        ['msg_20', answerPart(2, 'first, again')],
+        ['msg_22', answerPart(1, 'third')],
+        ['msg_22', answerPart(2, 'third, again')],
+        ['msg_21', answerPart(2, 'second, again')],
+        ['msg_20', answerPart(3, 'first, ended', { state: 'ended' })],
+      ];
+      for (const [answerId, part] of parts) await bus.assistant.append({ ...chatOf('g'), answerId }, part);
+      expect(await bus.gateway.newest(chatOf('g'))).toMatchObject({
+        answerId: 'msg_22',
+        part: { text: 'third, again' },
+      });
+    });
+
     test('has nothing of a chat that is unknown, or of another organization or domain', async () => {
       await bus.assistant.append({ ...chatOf('c'), answerId: 'msg_4' }, answerPart(1, 'x'));
       for (const other of [
@@ -49,10 +66,13 @@ export function answersContract(name: string, open: () => Promise<AnswersUnderTe
       }
     });
 
-    test('gives more parts than the server sends at once', async () => {
+    test('gives more parts than the server sends in two answers', async () => {
       const key = { ...chatOf('long'), answerId: 'msg_5' };
-      const count = 1_100;
-      for (let first = 1; first <= count; first += 1) await bus.assistant.append(key, answerPart(first, String(first)));
+      const count = 2_100;
+      for (let first = 1; first <= count; first += 100)
+        await Promise.all(
+          Array.from({ length: 100 }, (_, at) => bus.assistant.append(key, answerPart(first + at, String(first + at)))),
+        );
       expect((await bus.gateway.parts(key)).map(({ text }) => text)).toEqual(
         Array.from({ length: count }, (_, at) => String(at + 1)),
       );

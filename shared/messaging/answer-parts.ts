@@ -21,7 +21,7 @@ export type AnswerWriting = {
 
 /** The gateway's side. */
 export type AnswerReading = {
-  /** The newest part of any answer in a chat. */
+  /** The last part of the answer in a chat that began last. */
   newest(chat: ChatKey): Promise<StoredPart | undefined>;
   /** All parts of an answer, oldest first. */
   parts(answer: AnswerKey): Promise<AnswerPart[]>;

@@ -238,6 +238,63 @@ describe('an answer that can be resumed', () => {
     expect((await readEvents(await resume(chat, { 'last-event-id': '0' }))).events).toEqual(events);
   });
 
+  test.each(['chat 1/2', 'чат', '\u0000', '\ud83d\ude00', '\ud83d', '*', '>', 'a.b', '%2e%2e', 'é'.repeat(200)])(
+    'with the odd chat id %j is resumed at the path of the header',
+    async (id) => {
+      spoken.begin();
+      const first = await ask(id);
+      spoken.say('odd');
+      spoken.end();
+      const { events } = await readEvents(first);
+      const chat = first.headers.get('x-chat-id') ?? '';
+      expect(decodeURIComponent(chat)).toBe(id.toWellFormed());
+      const reader = { 'x-reader-fingerprint': 'reader-1', 'last-event-id': '0' };
+      expect((await readEvents(await resume(chat, reader))).events).toEqual(events);
+      expect(await status(chat, { ...reader, 'x-reader-fingerprint': 'reader-2' })).toBe(204);
+    },
+  );
+
+  test.each(['', '..', 'x'.repeat(201), 'x'.repeat(500_000), 5, { a: 1 }])(
+    'gets another id in place of one that no path can have (case %#)',
+    async (id) => {
+      spoken.begin();
+      const first = await ask(id as string);
+      spoken.say('odd');
+      spoken.end();
+      await readEvents(first);
+      expect(first.headers.get('x-chat-id')).toMatch(/^chat_\w{22}$/);
+    },
+  );
+
+  test('is not read by a request for its headers', async () => {
+    spoken.begin();
+    const chat = newChat();
+    const first = await ask(chat);
+    spoken.say('head ');
+    await readUntil(first, 'head');
+    const head = await fetch(streamOf(chat), { method: 'HEAD', headers: bearer(acme.assistantKey) });
+    expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    spoken.end();
+    expect((await fetch(streamOf(`${chat}x`), { method: 'HEAD', headers: bearer(acme.assistantKey) })).status).toBe(
+      204,
+    );
+  });
+
+  test('that was asked for again is the newer one, while the earlier one goes on without its reader', async () => {
+    spoken.begin();
+    const chat = newChat();
+    const leave = new AbortController();
+    await readUntil(await ask(chat, {}, leave.signal), '"text-start"');
+    leave.abort();
+    const second = await ask(chat);
+    spoken.say('again ');
+    const { text } = await readUntil(second, '"text-start"');
+    const messageId = /msg_\w+/.exec(text)?.[0] ?? '';
+    for (let tries = 0; tries < 3; tries += 1)
+      expect((await readUntil(await resume(chat), 'msg_')).text).toContain(messageId);
+    spoken.end();
+  });
+
   test('is one only if it was asked for, and ends with its connection otherwise', async () => {
     spoken.begin();
     const chat = newChat();

@@ -35,7 +35,9 @@ export function memoryAnswers(gate: () => Promise<void>): MemoryAnswers {
     async newest(chat) {
       await gate();
       const filter = subjectOf({ ...chat, answerId: '*' });
-      return stored.findLast(({ subject }) => subjectMatches(filter, subject));
+      const ofChat = stored.filter(({ subject }) => subjectMatches(filter, subject));
+      const begun = [...new Set(ofChat.map(({ answerId }) => answerId))].at(-1);
+      return ofChat.findLast(({ answerId }) => answerId === begun);
     },
     async parts(answer) {
       await gate();

@@ -182,7 +182,7 @@ const messageAnswer: RouteAnswer = {
   answerHeaders: {
     ...threadHeaders,
     'X-Vercel-AI-UI-Message-Stream': 'Version of the stream: `v1`.',
-    'X-Chat-Id': 'Id by which the answer can be resumed and stopped, if it can.',
+    'X-Chat-Id': 'Id by which the answer can be resumed and stopped, if it can; encoded as in a path.',
   },
 };
 /** Hosts of sites do not resume answers. */

@@ -27,7 +27,10 @@ const readerHeaders = {
   'X-Reader-Fingerprint': z.string().min(1).max(200).optional(),
 };
 
-/** The chat of a question that asks to be resumable. A client without a chat gets the id of a new one. */
+/**
+ * The chat of a question that asks to be resumable. A client without a chat, or with an id that cannot be in a path, gets the id of a new one. The id is
+ * as it is in a path, because a header has few characters.
+ */
 export function askedChat(
   { config, random }: Pick<GatewayContext, 'config' | 'random'>,
   domain: DomainEntry,
@@ -35,11 +38,11 @@ export function askedChat(
   body: unknown,
 ): { chatId: string; key: ChatKey } | undefined {
   const { id, fp } = (typeof body === 'object' && body !== null ? body : {}) as { id?: unknown; fp?: unknown };
-  const isNamed = typeof id === 'string' && params.shape.chatId.safeParse(id).success;
-  const chatId = isNamed ? id : `chat_${random(chatDigits)}`;
+  const isNamed = typeof id === 'string' && params.shape.chatId.safeParse(id).success && !/^\.{1,2}$/.test(id);
+  const chatId = isNamed ? id.toWellFormed() : `chat_${random(chatDigits)}`;
   const of = { organization, domain: domain.slug };
   const key = chatKeyOf(config.hashKey, of, chatId, typeof fp === 'string' ? fp : undefined);
-  return key && { chatId, key };
+  return key && { chatId: encodeURIComponent(chatId), key };
 }
 
 /** Notes that a reader has an answer to its end, so that a page that is opened again does not get it twice. */
@@ -114,7 +117,7 @@ export const resumeRoutes = [
       ofProtocol: { 204: { description: 'There is no answer to resume, or a reader has it to its end.' } },
     },
     async (context, asked) => {
-      const { headers, reply } = asked;
+      const { headers, request, reply } = asked;
       const { resumedAnswers: reading } = context.bus;
       const lastEvent = headers['Last-Event-ID'] ?? '';
       const after = Number(lastEvent);
@@ -124,6 +127,8 @@ export const resumeRoutes = [
       const hasAll = part.state === 'ended' && after >= part.first + part.count - 1;
       const isSeen = isOver && lastEvent === '' && (await askBus(reading.isSeen(key.answerId)));
       if (hasAll || isSeen) return reply.code(204).send();
+      // Fastify answers HEAD with the handler of GET, and would read the whole answer for a reader who gets nothing of it.
+      if (request.method === 'HEAD') return reply.headers(uiMessageWire(part.client).headers).send();
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       const answer = await askBus(followAnswer({ reading, key, after, gone: gone.signal }));

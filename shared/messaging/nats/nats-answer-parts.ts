@@ -13,6 +13,8 @@ const writeTimeoutMs = 2_000;
 /** Parts in one answer of the server. */
 const mostAtOnce = 1_000;
 const notFound = 404;
+/** A chat has more answers of ten minutes than the server compares at once. */
+const tooMany = 413;
 
 /** Parts of answers in a stream. Writes do not count for the readiness of the service: an answer is given without them, too. */
 export function natsAnswerWriting(connection: NatsConnection, js: JetStreamClient): AnswerWriting {
@@ -46,18 +48,47 @@ export function natsAnswerReading(
 ): AnswerReading {
   const last = (subject: string) =>
     whileAway(`reading ${subject}`, readDeadlineMs, () => jsm.streams.getMessage(stream, { last_by_subj: subject }));
-  const batch = async (filter: string): Promise<StoredMsg[]> => {
+  const first = (subject: string, seq: number) => {
+    const query = { seq, next_by_subj: subject };
+    return whileAway(`reading ${subject}`, readDeadlineMs, () => jsm.streams.getMessage(stream, query));
+  };
+  const several = async (read: () => Promise<AsyncIterable<StoredMsg>>, none: number[]): Promise<StoredMsg[]> => {
     try {
-      return await wholeAnswer(await jsm.direct.getBatch(stream, { seq: 1, next_by_subj: filter, batch: mostAtOnce }));
+      return await wholeAnswer(await read());
     } catch (error) {
       // The client has no class for the status of an empty answer.
-      if (error instanceof JetStreamError && 'code' in error && error.code === notFound) return [];
+      if (error instanceof JetStreamError && 'code' in error && none.includes(Number(error.code))) return [];
       throw error;
     }
   };
+  const batch = (filter: string, seq: number): Promise<StoredMsg[]> =>
+    several(() => jsm.direct.getBatch(stream, { seq, next_by_subj: filter, batch: mostAtOnce }), [notFound]);
+  const lastOfEach = (filter: string): Promise<StoredMsg[]> =>
+    several(() => jsm.direct.getLastMessagesFor(stream, { multi_last: [filter] }), [notFound, tooMany]);
+
+  /**
+   * The last part of the answer in a chat that began last. The last part of all may be of an answer that began before it and goes on without its
+   * reader: a lost connection is no stop, and the reader may have asked again.
+   */
+  async function lastOfNewest(chat: string): Promise<StoredMsg | null> {
+    const newest = await last(chat);
+    const begun = newest && (await first(newest.subject, 1));
+    // Both may be removed meanwhile.
+    if (newest === null || begun === null) return newest;
+    const parts = await whileAway(`reading ${chat}`, readDeadlineMs, () => lastOfEach(chat));
+    let [found, since] = [newest, begun.seq];
+    for (const part of parts) {
+      // An answer without a later part began earlier.
+      if (part.subject === newest.subject || part.seq < since) continue;
+      const other = await first(part.subject, 1);
+      if (other !== null && other.seq > since) [found, since] = [part, other.seq];
+    }
+    return found;
+  }
+
   return {
     async newest({ organization, domain, chat }) {
-      const message = await last(answerSubject(organization, domain, chat, '*'));
+      const message = await lastOfNewest(answerSubject(organization, domain, chat, '*'));
       if (message === null) return undefined;
       const answerId = message.subject.slice(message.subject.lastIndexOf('.') + 1);
       return { part: parseMessage(message, storedAnswerPart), answerId, storedAt: message.time };
@@ -71,13 +102,14 @@ export function natsAnswerReading(
         parts.push(parseMessage(message, storedAnswerPart));
         seq = message.seq + 1;
       };
-      // Most parts come in one answer, of a server that may be behind, and the newest from the leader.
-      for (const message of await whileAway(`reading ${filter}`, readDeadlineMs, () => batch(filter))) take(message);
+      // Most parts come in large answers of a server that may be behind, and the newest from the leader.
+      for (let isMore = true; isMore; ) {
+        const messages = await whileAway(`reading ${filter}`, readDeadlineMs, () => batch(filter, seq));
+        for (const message of messages) take(message);
+        isMore = messages.length === mostAtOnce;
+      }
       for (;;) {
-        const next = { seq, next_by_subj: filter };
-        const message = await whileAway(`reading ${filter}`, readDeadlineMs, () =>
-          jsm.streams.getMessage(stream, next),
-        );
+        const message = await first(filter, seq);
         if (message === null) return parts;
         take(message);
       }
