@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { answerJson, mcpPath } from './agent-answers.ts';
+import { isForPage } from './browser-login.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { type EndedSessions, newSession, type ReaderSession } from '#shared/login/ended-sessions.ts';
 import { answerUnknown, answerUnopened, endSession, type Gate, isOpened, pathOf } from './reader-gate.ts';
@@ -65,8 +67,27 @@ export function basicGate(
 
   function refuse(request: IncomingMessage, response: ServerResponse, sentence: string, ...again: string[]): void {
     // This header makes browsers forget the name and the password.
-    response.setHeader('www-authenticate', 'Basic realm="documentation", charset="UTF-8"');
+    response.setHeader('www-authenticate', challenge);
     answerSentence(response, 401, sentence, request, ...again);
+  }
+
+  const isOfAgents = (request: IncomingMessage): boolean =>
+    pathOf(request) === base + mcpPath || /^\/\.well-known\/(oauth-|openid-)/.test(pathOf(request));
+
+  /** Tells an agent what opens this site. It looks for a provider of tokens next, and is told that there is none. */
+  function refuseAgent(request: IncomingMessage, response: ServerResponse): void {
+    const isEndpoint = pathOf(request) === base + mcpPath;
+    const error = isEndpoint
+      ? 'This site opens with a name and a password. Send them as Basic authentication, or ask the gateway with an assistant key.'
+      : 'This site has no provider of tokens: it opens with a name and a password.';
+    const headers: Record<string, string> = isEndpoint ? { 'www-authenticate': challenge } : {};
+    answerJson(
+      request,
+      response,
+      isEndpoint ? 401 : 404,
+      { error, code: isEndpoint ? 'missing_password' : 'not_found' },
+      headers,
+    );
   }
 
   async function logout(session: ReaderSession | undefined, request: IncomingMessage, response: ServerResponse) {
@@ -92,6 +113,7 @@ export function basicGate(
     }
     if (proof?.kind === 'limited' || proof?.kind === 'busy') return answerLimited(proof, request, response, base);
     if (state === 'unknown') return answerUnknown(request, response, base);
+    if (isOfAgents(request) && !isForPage(request)) return refuseAgent(request, response);
     refuse(request, response, 'A name and a password are needed to read this site.', `${base}/`, 'Log in');
   }
 
@@ -108,6 +130,8 @@ export function basicGate(
       });
   };
 }
+
+const challenge = 'Basic realm="documentation", charset="UTF-8"';
 
 /** The name and the password in a request. */
 function shownReader({ headers }: IncomingMessage): { name: string; password: string } | undefined {

@@ -14,7 +14,7 @@ import { withoutJsonSchemas } from '#shared/http/without-json-schemas.ts';
 import { encodePath, pageAddress } from '#shared/docs/render/bundle-paths.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
-import { answerAboutAgents } from './agent-answers.ts';
+import { allowTools, answerAboutAgents, mcpPath } from './agent-answers.ts';
 import {
   contentHeaders,
   fileAnswers,
@@ -36,7 +36,7 @@ import { addPlatformRoutes, type AskedSite, askedOfSites, oneAsked } from './pla
 import { isPageView, referrerOf } from './page-views.ts';
 import { previewHeaders } from './preview-note.ts';
 import { readerAddresses } from './reader-address.ts';
-import type { Gate } from './reader-gate.ts';
+import { type Gate, pathOf } from './reader-gate.ts';
 import type { ServedVersion, ServedVersions } from './served-versions.ts';
 import { type ClosedSite, type NamedSites, siteGates } from './site-gates.ts';
 import { answerSentence } from './sentence-page.ts';
@@ -125,7 +125,7 @@ export function hostApp(
     response.destroy();
   };
   const gates = sites.areNamed ? gatesOfSites() : undefined;
-  const gateOfOne = sites.areNamed ? undefined : loginGate(loginOf(config), ended, logger);
+  const gateOfOne = sites.areNamed ? undefined : loginGate(loginOf(config), ended, logger, platform !== undefined);
 
   function gatesOfSites() {
     if (ended === undefined) throw new Error('the logins of sites need a store of ended sessions');
@@ -154,6 +154,7 @@ export function hostApp(
           // The script has nothing of the site, so it needs no login.
           if (isReading && isWidget(request.url ?? '', base))
             return void answerWidget(request, response, base).catch((error: unknown) => failedWidget(response, error));
+          if (pathOf(request) === base + mcpPath) allowTools(request, response);
           const next = isReading ? () => answer(site, request, response) : () => handler(request, response);
           const gate: Gate | undefined = gates === undefined ? gateOfOne : gates.of(site);
           if (gate === undefined) next();

@@ -7,13 +7,18 @@ import { oidcGate } from './oidc-gate.ts';
 import type { Gate } from './reader-gate.ts';
 import { openedValues, sealer } from '#shared/login/sealed-values.ts';
 
-/** The login in front of the site and of the platform routes of its pages; undefined if there is none. `ended` may be left out only without a login. */
-export function loginGate(login: Login, ended: EndedSessions | undefined, logger: Logger): Gate | undefined {
+/** The login in front of the site and of the platform routes of its pages; undefined if there is none. `ended` may be left out only without a login. `answersAgents`: agents ask at the endpoint of the site. */
+export function loginGate(
+  login: Login,
+  ended: EndedSessions | undefined,
+  logger: Logger,
+  answersAgents: boolean,
+): Gate | undefined {
   if (login.kind === 'none') return undefined;
   if (ended === undefined) throw new Error('a login needs a store of ended sessions');
   return login.kind === 'basic'
     ? basicGate(readersOf(login), { ...login, cookie: 'bindery_reader' }, ended, logger)
-    : oidcGate(login, ended, logger);
+    : oidcGate(login, ended, logger, answersAgents);
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

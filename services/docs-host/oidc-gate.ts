@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '#shared/runtime/telemetry.ts';
+import { agentGate } from './agent-gate.ts';
 import {
   answerLate,
   answerNotAllowed,
@@ -23,9 +24,9 @@ type BoundAttempt = Attempt & { browser: string; returnTo: string };
 
 /**
  * Readers log in at an OpenID Connect provider: authorization code flow with PKCE, state and nonce. A sealed cookie is their session; the host stores
- * only sessions that ended early. The provider redirects to `<base>/_bindery/login`; `<base>/_bindery/logout` ends the session.
+ * only sessions that ended early. `answersAgents`: agents ask at the endpoint of the site, with tokens. The provider redirects to `<base>/_bindery/login`; `<base>/_bindery/logout` ends the session.
  */
-export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger): Gate {
+export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger, answersAgents = false): Gate {
   const { base, origin } = login;
   const browsers = browserLogin({ base, isSecure: origin.startsWith('https:') });
   const { loginPath, logoutPath, sessionCookie } = browsers;
@@ -67,7 +68,7 @@ export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger)
     redirectReader(response, (await provider.logoutAddress()) ?? `${base}/`, [browsers.endSession()]);
   }
 
-  return sessionGate(
+  const readers = sessionGate(
     { sessions, cookie: sessionCookie, ended, base, ownPaths: [loginPath, logoutPath] },
     (request, response) =>
       stop(request, response).catch((error: unknown) => {
@@ -75,6 +76,8 @@ export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger)
         answerUnreachable(request, response, `${base}/`);
       }),
   );
+  const agents = agentGate({ ...login, originAt: () => origin, rules: login, provider, logger }, readers);
+  return answersAgents ? agents.gate : readers;
 
   /** Handles a request without a session: redirects to the login if a person looks at a page, else answers that a login is needed. */
   async function stop(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -83,7 +86,8 @@ export function oidcGate(login: OidcLogin, ended: EndedSessions, logger: Logger)
       if (isOpened(request)) await logout(await sessions.shown(request, sessionCookie), request, response);
       else answerUnopened(request, response, logoutPath);
     } else if (isForPage(request)) await sendToProvider(request, response);
-    else answerSentence(response, 401, 'Log in to read this site.', request, `${base}/`);
+    else if (!answersAgents || !agents.refuses(request, response))
+      answerSentence(response, 401, 'Log in to read this site.', request, `${base}/`);
   }
 }
 

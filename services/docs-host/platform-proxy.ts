@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RequestPayload } from 'fastify';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { mcpPath } from './agent-answers.ts';
+import { mcpPath, preflightHeaders } from './agent-answers.ts';
 import { readerAddressHeader } from '#shared/interfaces/http/assistant.ts';
 import { isOriginOf } from '#shared/http/own-origin.ts';
 import { addressGroup } from '#shared/http/rate-limit.ts';
@@ -136,8 +136,21 @@ export function addPlatformRoutes(app: FastifyInstance, { base, domain, of }: As
     const asked = new WeakMap<FastifyRequest, Asked>();
     const find = (request: FastifyRequest): Asked | undefined =>
       of(request.raw, isForAgents ? undefined : ((request.params as { domain?: string }).domain ?? domain), route);
+    if (isForAgents)
+      app.route({
+        method: 'OPTIONS',
+        url,
+        onRequest: async (request, reply) => {
+          const found = find(request);
+          if (found === undefined) return refuse(reply, 404, 'not_found', nothingHere);
+          const problem = agentProblem(request, found);
+          if (problem !== undefined) return refuse(reply, 403, 'origin_not_allowed', problem);
+          return reply.code(204).headers(preflightHeaders(request)).send();
+        },
+        handler: () => {},
+      });
     app.route({
-      method: ['PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+      method: ['PUT', 'PATCH', 'DELETE', ...(isForAgents ? [] : ['OPTIONS'])],
       url,
       onRequest: async (_request, reply) =>
         refuse(reply.header('allow', 'POST'), 405, 'method_not_allowed', 'This address accepts only POST.'),
@@ -150,8 +163,7 @@ export function addPlatformRoutes(app: FastifyInstance, { base, domain, of }: As
       // The origin is checked before the body is read, because a refused request needs no body.
       onRequest: async (request, reply) => {
         const found = find(request);
-        if (found === undefined)
-          return refuse(reply, 404, 'not_found', 'This site has no search or assistant at this address.');
+        if (found === undefined) return refuse(reply, 404, 'not_found', nothingHere);
         const problem = isForAgents ? agentProblem(request, found) : originProblem(request, found);
         if (problem !== undefined) return refuse(reply, 403, 'origin_not_allowed', problem);
         asked.set(request, found);
@@ -200,6 +212,8 @@ class Spent extends Error {
     reply.header('retry-after', '1');
   }
 }
+
+const nothingHere = 'This site has no search or assistant at this address.';
 
 const codes: Readonly<Record<number, string>> = {
   413: 'too_large',

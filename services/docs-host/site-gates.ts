@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { ServedLogin } from '#shared/interfaces/http/sites.ts';
 import { loginHostOf, originOf } from '#shared/interfaces/http/sites-base.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
+import { agentGate } from './agent-gate.ts';
 import { basicGate } from './basic-gate.ts';
 import {
   answerLate,
@@ -31,6 +32,8 @@ export type ClosedSite = {
   /** Address of the site. All its host names have the same protocol and port. */
   readonly siteUrl: string | undefined;
   readonly login: ServedLogin | undefined;
+  /** Present if the site answers agents. */
+  readonly asks?: object | undefined;
 };
 
 /** Finds the sites of a host by name, and the host names of requests. */
@@ -72,6 +75,7 @@ export function siteGates(
     const client = clientOf(settings);
     return {
       provider: oidcProvider(settings, logger),
+      scopes: settings.scopes,
       redirectUri: originOf(base, loginHostOf(base)) + loginPath,
       attempts: sealer<SiteAttempt>(sessionSecret, `docs-host login of sites ${client}`, openedValues(1)),
       placeOf: (site: ClosedSite, rules: Rules<'oidc'>): string => `${client} ${rulesOf(site, rules)}`,
@@ -161,10 +165,11 @@ export function siteGates(
         if (isOpened(request)) await logout(request, response);
         else answerUnopened(request, response, logoutPath);
       } else if (isForPage(request)) await begin(request, response);
-      else answerSentence(response, 401, 'Log in to read this site.', request, '/');
+      else if (site.asks === undefined || !agents.refuses(request, response))
+        answerSentence(response, 401, 'Log in to read this site.', request, '/');
     }
 
-    return sessionGate(
+    const readers = sessionGate(
       { sessions, cookie: sessionCookie, ended, base: '', ownPaths: [loginPath, logoutPath] },
       (request, response) =>
         stop(request, response).catch((error: unknown) => {
@@ -172,6 +177,9 @@ export function siteGates(
           answerUnreachable(request, response, '/');
         }),
     );
+    const originAt = (request: IncomingMessage): string => placeOf(site).originAt(sites.nameOf(request) ?? '');
+    const agents = agentGate({ base: '', originAt, rules, scopes: accounts.scopes, provider, logger }, readers);
+    return (request, response, letIn) => (site.asks === undefined ? readers : agents.gate)(request, response, letIn);
   }
 
   const ticketsOf = (place: string) => sealer<Ticket>(sessionSecret, `docs-host ticket for ${place}`, openedValues(1));

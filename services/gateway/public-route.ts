@@ -139,8 +139,8 @@ export type RouteRequest<D extends RouteDeclaration> = {
         : Buffer
     : undefined;
   origin: D['key'] extends 'none' ? undefined : RequestOrigin;
-  /** Counts the request against the limits of the route; throws `rate_limited`. */
-  count: () => Promise<void>;
+  /** Counts the request against the limits of the route, once or as often as `times` says; throws `rate_limited`. */
+  count: (times?: number) => Promise<void>;
   /** Calls another service about a domain. The call is aborted if the client disconnects, unless it `goesOn`. */
   ask: <C extends InternalCall>(
     call: C,
@@ -186,7 +186,7 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
   const config = { declaration };
   const callers = new WeakMap<FastifyRequest, Known>();
   /** Authenticated requests that are not counted yet, with the function that counts them. */
-  const uncounted = new WeakMap<FastifyRequest, () => Promise<void>>();
+  const uncounted = new WeakMap<FastifyRequest, (times?: number) => Promise<void>>();
   void app.register(async (scope) => {
     addBodyParser(scope, declaration.body);
     // Requests that are refused for their body or cut off before its end count too, because they cost as much as valid ones.
@@ -206,11 +206,11 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
         if (crossOrigin) allowAnyOrigin(reply);
         const known = await authenticate(context, declaration, request, reply);
         const principal = known?.principal;
-        uncounted.set(request, async () => {
+        uncounted.set(request, async (times) => {
           uncounted.delete(request);
           const address = readerAddress(request, principal?.key);
           const from = { principal, address, isShared: declaration.forReaders !== true };
-          await takeRateLimits(context, reply, declaration.limits ?? [], from);
+          await takeRateLimits(context, reply, declaration.limits ?? [], from, times);
         });
         if (known !== undefined) callers.set(request, known);
         if (principal === undefined || declaration.forReaders) return;
@@ -219,7 +219,7 @@ export function addPublicRoute(app: FastifyInstance, context: GatewayContext, ro
         if (declaration.body === 'archive') takesUpload(request.raw);
       },
       handler: async (request, reply) => {
-        const count = async () => await uncounted.get(request)?.();
+        const count = async (times?: number) => await uncounted.get(request)?.(times);
         const read = { ...readRequest(context, declaration, request, reply, callers.get(request)), count };
         if (declaration.limits !== undefined && !declaration.countsLater) await read.count();
         const answer = await route.handle(context, read as never);

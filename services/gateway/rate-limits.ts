@@ -73,26 +73,33 @@ const narrowestFirst: readonly RouteLimit['per'][] = ['address', 'key', 'organiz
 /** The caller that a request counts for. `isShared`: the limits of its address are the same for all organizations. */
 type Counted = { principal: Principal | undefined; address: string; isShared?: boolean };
 
-/** Counts a request against limits, the narrowest first and none after a refusal, and reports them in the answer's headers. Throws `rate_limited`. */
+/**
+ * Counts a request against limits, the narrowest first and none after a refusal, and reports them in the answer's headers. `times`: number of requests that
+ * it stands for; they are counted even beyond the limit if one was left. Throws `rate_limited`.
+ */
 export async function takeRateLimits(
   { config, rateLimiter }: Pick<GatewayContext, 'config' | 'rateLimiter'>,
   reply: FastifyReply,
   limits: readonly RouteLimit[],
   from: Counted,
+  times = 1,
 ): Promise<void> {
-  const { organization = '', organizationPlan = 'free', key } = from.principal ?? {};
+  const { organization = '', organizationPlan = 'free', key: apiKey } = from.principal ?? {};
   const keys = {
     organization: () => organization,
     // A reader who asks on one site of an installation may still ask on the sites of others.
     address: () => (from.isShared === false ? `${organization}/` : '') + addressGroup(from.address),
-    key: () => `${organization}/${key?.id ?? ''}`,
+    key: () => `${organization}/${apiKey?.id ?? ''}`,
   };
   const counted: CountedLimit[] = [];
   const inOrder = limits.toSorted((a, b) => narrowestFirst.indexOf(a.per) - narrowestFirst.indexOf(b.per));
   for (const each of inOrder) {
     const limit = limitFor(config, each, organizationPlan);
     const { name, requests: most, windowSeconds } = limit;
-    const outcome = await rateLimiter.take(limit, keys[each.per]());
+    const key = keys[each.per]();
+    const first = await rateLimiter.take(limit, key);
+    const outcome =
+      first.allowed && times > 1 ? { ...(await rateLimiter.spend(limit, key, times - 1)), allowed: true } : first;
     counted.push({ limit, outcome });
     reply.headers(rateLimitHeaders(counted));
     if (outcome.allowed) continue;

@@ -2,6 +2,7 @@ import * as client from 'openid-client';
 import { boundedFetch } from '#shared/http/bounded-fetch.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
+import { accessTokens } from './access-tokens.ts';
 import { type Account, accountOf } from './account.ts';
 import type { ProviderSettings } from './provider-settings.ts';
 
@@ -19,7 +20,14 @@ export type FailedLogin = { status: 403 | 502; sentence: string };
 /** The conversation with an OpenID Connect provider: authorization code flow with PKCE, state and nonce. */
 export function oidcProvider(settings: ProviderSettings, logger: Logger) {
   const configured = configurationOf(settings);
+  const metadata = async () => (await configured()).serverMetadata();
   return {
+    /** The account that an access token for a resource names, or why it opens nothing. Rejects if the provider cannot be reached. */
+    accountOfToken: accessTokens(metadata, settings.groupsClaim),
+
+    /** The name of the provider in its tokens and metadata. Rejects if it cannot be reached. */
+    issuer: async (): Promise<string> => (await metadata()).issuer,
+
     newAttempt: (): Attempt => ({ verifier: client.randomPKCECodeVerifier(), nonce: client.randomNonce() }),
 
     /** The address at which a reader logs in. Rejects if the provider cannot be reached. */

@@ -11,6 +11,7 @@ const pageTemplate = `${pagePrefix}{+path}`;
 const skillTemplate = `${skillPrefix}{name}`;
 const listedAtOnce = 200;
 const mostCompletions = 100;
+const longestUri = 2_000;
 const markdownType = 'text/markdown';
 const promptName = 'answer_from_docs';
 
@@ -62,9 +63,12 @@ export function addDocsResources({ server }: McpServer, source: DocsSource): voi
 
   server.setRequestHandler('resources/read', ({ params: { uri } }) =>
     answering(async () => {
-      const text = await textOf(source, uri);
+      const text = uri.length > longestUri ? undefined : await textOf(source, uri);
       if (text === undefined)
-        throw new ResourceNotFoundError(uri, `There is no resource ${JSON.stringify(uri.slice(0, 300))} here.`);
+        throw new ResourceNotFoundError(
+          uri.slice(0, longestUri),
+          `There is no resource ${JSON.stringify(uri.slice(0, 300))} here.`,
+        );
       source.onCall?.({ tool: 'resource' });
       return { contents: [{ uri, mimeType: markdownType, text }] };
     }),

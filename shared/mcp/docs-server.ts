@@ -12,7 +12,13 @@ export function docsServer(source: DocsSource, { name, title }: { name: string; 
   const server = new McpServer(
     { name, title, version: programVersion },
     {
-      capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
+      // A server without sessions tells nobody of changes.
+      capabilities: {
+        tools: { listChanged: false },
+        resources: { listChanged: false },
+        prompts: { listChanged: false },
+        completions: {},
+      },
       instructions: `This is the documentation of ${title}. Use "search" for questions, "find_in_pages" for exact names and error messages, "read_page" for whole pages, and "list_pages" for an overview. Cite the addresses of the pages that you use.`,
       maxToolInputElements: 200,
     },

@@ -32,6 +32,7 @@ export function hostedSites() {
   return {
     folder,
     atEnd,
+    host,
     platform: (): SitesPlatform => platform,
     /** A host of the platform's sites. */
     started: (env: Record<string, string> = {}, times = quickTimes): Promise<TestedHost> =>

@@ -17,6 +17,7 @@ export const exposedHeaders = [
   'retry-after',
   'ratelimit',
   'ratelimit-policy',
+  'www-authenticate',
 ].join(', ');
 
 /** Before the key is known, any site may read the answer; otherwise it could not read errors. Credentials are never allowed. */

@@ -4,6 +4,7 @@ import { domainName, organizationId } from '#shared/contracts/identifiers.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
 import { ApiError } from '#shared/http/errors.ts';
 import { isOriginOf } from '#shared/http/own-origin.ts';
+import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { trustedGroupsOf } from '../auth/user-token.ts';
 import type { GatewayContext } from '../context.ts';
 import { publicRoute, type RouteDeclaration, type RouteRequest } from '../public-route.ts';
@@ -45,6 +46,7 @@ const asking = {
   }),
   body: { passedOn: messageSchema },
   limits: [perKeyPerHour('mcp', 'assistantPerHour'), perAddress],
+  countsLater: true,
   answer: answerSchema,
   ofProtocol: {
     202: { description: 'The message was a notification.' },
@@ -112,7 +114,7 @@ function refuse(reply: FastifyReply): never {
   );
 }
 
-type AgentRequest = Pick<RouteRequest<RouteDeclaration>, 'ask' | 'request' | 'reply'> &
+type AgentRequest = Pick<RouteRequest<RouteDeclaration>, 'ask' | 'request' | 'reply' | 'count'> &
   Pick<RouteRequest<{ key: 'assistant' } & RouteDeclaration>, 'principal'> & {
     domain: Parameters<typeof docsOfDomain>[1]['domain'];
     body: Buffer;
@@ -121,6 +123,7 @@ type AgentRequest = Pick<RouteRequest<RouteDeclaration>, 'ask' | 'request' | 're
 
 async function answerAgent(context: GatewayContext, asked: AgentRequest): Promise<FastifyReply> {
   const { principal, domain, headers, request, reply } = asked;
+  await asked.count(messagesIn(asked.body));
   if (isPublicReader(principal)) await checkOrigin(context, asked);
   const trusted = await trustedGroupsOf(domain, principal, headers['X-User-Token'], context.clock.now());
   // Agents name no groups.
@@ -142,10 +145,21 @@ async function answerAgent(context: GatewayContext, asked: AgentRequest): Promis
   );
   const type = answer.headers.get('content-type');
   const text = Buffer.from(await answer.arrayBuffer());
-  return reply
-    .code(answer.status)
-    .headers(type === null ? {} : { 'content-type': type })
-    .send(text);
+  reply.code(answer.status);
+  // A notification is answered without a body, and some clients take any media type for one of an answer.
+  return type === null ? reply.send() : reply.header('content-type', type).send(text);
+}
+
+const mostMessages = 20;
+
+/** The number of messages in a body, each of them a request for the limits. Throws `too_large` above the limit of one body. */
+function messagesIn(body: Buffer): number {
+  const text = body.toString('utf8').trim();
+  const list = text.startsWith('[') ? jsonIn(text) : undefined;
+  if (!Array.isArray(list)) return 1;
+  if (list.length > mostMessages)
+    throw new ApiError('too_large', `The body has more than ${mostMessages} messages. Send them one by one.`);
+  return Math.max(1, list.length);
 }
 
 /** Throws `origin_not_allowed` for pages that may not ask without a key: those of other sites, also under a name that leads to this server (DNS rebinding). */

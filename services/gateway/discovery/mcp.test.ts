@@ -54,7 +54,9 @@ describe('the endpoint', () => {
       serverInfo: { name: 'docs', title: 'Docs' },
       capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },
     });
-    expect((await send({ id: undefined, method: 'notifications/initialized' })).statusCode).toBe(202);
+    expect(answer.json().result.capabilities).toMatchObject({ tools: { listChanged: false } });
+    const notified = await send({ id: undefined, method: 'notifications/initialized' });
+    expect([notified.statusCode, notified.body, notified.headers['content-type']]).toEqual([202, '', undefined]);
   });
 
   test.each(['GET', 'DELETE'] as const)('answers %s as the standard says', async (method) => {
@@ -98,6 +100,20 @@ describe('the endpoint', () => {
   test('counts against the limits of its key and address', async () => {
     const { headers } = await send(initialize);
     expect(headers['ratelimit-policy']).toBe('"mcp-address";q=10000;w=86400, "mcp";q=2000;w=3600');
+    // Each message of a list counts.
+    const list = async (length: number) =>
+      gateway.app.inject({
+        ...{ method: 'POST', url: path, headers: bearer(gateway.acme.assistantKey) },
+        payload: Array.from({ length }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' })),
+      });
+    const left = async (length: number) => {
+      const { headers: counted, statusCode } = await list(length);
+      return [statusCode, Number(/"mcp";r=(\d+)/.exec(String(counted['ratelimit']))?.[1])] as const;
+    };
+    const [, before] = await left(1);
+    expect(await left(20)).toEqual([200, before - 20]);
+    expect((await list(21)).json().code).toBe('too_large');
+    expect((await list(0)).statusCode).toBe(400);
   });
 });
 
