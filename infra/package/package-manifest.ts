@@ -18,6 +18,41 @@ const leftOut = new Set([
   'ioredis',
 ]);
 
+/**
+ * Packages that the package needs as they are: they have native code, or files that programs read. The code of all others is in the compiled programs,
+ * because npm takes most of the time of a first start, and as long for a small package as for a large one.
+ */
+const installed = new Set([
+  '@iconify-json/fa7-brands',
+  '@iconify-json/fa7-regular',
+  '@iconify-json/fa7-solid',
+  '@iconify-json/lucide',
+  '@iconify-json/tabler',
+  '@mermaid-js/tiny',
+  '@parcel/watcher',
+  '@resvg/resvg-wasm',
+  'htmx.org',
+  'idiomorph',
+  'katex',
+  'oxc-minify',
+  'oxc-transform',
+  'react',
+  'react-dom',
+  'roboto-fontface',
+  'satteri',
+  'undici',
+]);
+
+/** The bundler makes the package and the snapshots of a clone. */
+const bundler = 'rolldown';
+
+/** True if the code of a package is in the compiled programs. `specifier`: as it is imported. */
+export function isBundled(specifier: string): boolean {
+  const [scope = '', own = ''] = specifier.split('/');
+  const name = scope.startsWith('@') ? `${scope}/${own}` : scope;
+  return !installed.has(name) && !leftOut.has(name) && name !== bundler;
+}
+
 const cloneSchema = z.object({
   name: z.string(),
   version: z.string(),
@@ -52,7 +87,7 @@ export function packageManifest(clone: object): PackageManifest {
     engines: { node: `>=${oldestNode}` },
     bin: Object.fromEntries(Object.entries(bin).map(([command, file]) => [command, `dist/${file}`])),
     files: ['dist', '!dist/package.json.of-the-clone', 'npm-shrinkwrap.json'],
-    dependencies: ofNames((each) => !leftOut.has(each)),
+    dependencies: ofNames((each) => installed.has(each)),
     leftOut: ofNames((each) => leftOut.has(each)),
   };
 }

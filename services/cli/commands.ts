@@ -21,8 +21,12 @@ export async function addCommands(program: Command, named?: string): Promise<Com
   return program;
 }
 
-/** The commands of a file, found in its text without loading it: `export function keysCommand(` is `keys`. */
-const commandsIn = (file: string): string[] =>
-  [...readFileSync(new URL(file, folder), 'utf8').matchAll(/^export function (\w+)Command\(/gm)].map(
-    ([, name = '']) => name,
-  );
+/**
+ * The commands of a file, found in its text without loading it: `export function keysCommand(` is `keys`. Compiled files have their exports in a list at
+ * the end.
+ */
+const commandsIn = (file: string): string[] => {
+  const text = readFileSync(new URL(file, folder), 'utf8');
+  const exported = text.match(/^export (?:function \w+\(|\{[^}]*\})/gm) ?? [];
+  return [...exported.join('\n').matchAll(/(\w+)Command\b/g)].map(([, name = '']) => name);
+};

@@ -30,13 +30,23 @@ export const lockFile = isPackaged
 
 export type LockedPackage = { version?: string; integrity?: string; dependencies?: Record<string, string> };
 
-/** The packages of the lock file, by their places relative to the clone or the package: `node_modules/katex`. */
+/** File of the package that `npm pack` makes, with the packages from which its programs were compiled: the lock file has only those that are installed. */
+export const bundledPackagesFile = 'bundled-packages.json';
+
+/**
+ * The packages of the lock file, by their places relative to the clone or the package: `node_modules/katex`. In a package they are those from which its
+ * programs were compiled, and those that are installed.
+ */
 export function lockedPackages(): Record<string, LockedPackage> {
+  const bundled = isPackaged
+    ? (JSON.parse(readFileSync(join(root, bundledPackagesFile), 'utf8')) as Record<string, LockedPackage>)
+    : {};
   const { packages } = JSON.parse(readFileSync(lockFile, 'utf8')) as { packages: Record<string, LockedPackage> };
   const own = `node_modules/${basename(home)}/node_modules/`;
   const nested = Object.entries(packages).filter(([place]) => isPackaged && place.startsWith(own));
   // The nearest one comes last, because Node takes it.
   return {
+    ...bundled,
     ...packages,
     ...Object.fromEntries(nested.map(([place, entry]) => [place.replace(/^node_modules\/[^/]+\//, ''), entry])),
   };
