@@ -236,3 +236,14 @@ export async function whenSearched(client: ApiClient, domain: string, contentVer
   }
   throw new Error(`${contentVersion} was not indexed within ${deadlineMs / 1000} s; the indexer's log says why.`);
 }
+
+/** Resolves once the assistant searches the newest publication; at once if the key must not read the contents of the domain. */
+export async function whenLatestSearched(client: ApiClient, domain: string): Promise<void> {
+  const path = `/v1/domains/${encodeURIComponent(domain)}/content`;
+  const contents = await client.json<ContentList>(path).catch((error: unknown) => {
+    if (error instanceof ApiFailure) return undefined;
+    throw error;
+  });
+  if (contents?.latest !== undefined && contents.latest !== contents.searched)
+    await whenSearched(client, domain, contents.latest);
+}

@@ -277,6 +277,48 @@ describeWithServers(['chromium'], 'the widget on a page of another site', () => 
     expect(await lastTurn(page).textContent()).toContain('Press Rotate.');
   });
 
+  test('answers on a page whose listeners throw, and that has replaced built-in functions', async () => {
+    const { url, bodies } = await usual();
+    const { page } = await open(
+      pageWith(
+        '',
+        `<script>Array.from = (items) => [].slice.call(items); Object.prototype.odd = Array.prototype.odd = 'odd';</script>${scriptOf(url)}`,
+      ),
+    );
+    await page.evaluate(
+      "for (const type of ['open', 'change', 'ask', 'answer']) BinderyWidget.init({ domain: 'docs' }).on(type, () => { throw new Error(type) })",
+    );
+    await launcher(page).click();
+    expect(await ask(page, 'How?')).toContain('Press Rotate.');
+    expect(await ask(page, 'Again?')).toContain('Press Rotate.');
+    expect(bodies.map(({ fp }) => fp)).toEqual([bodies[0]?.fp, bodies[0]?.fp]);
+    expect(bodies[0]?.fp).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  test('stops also while the page still fetches the token of the reader', async () => {
+    const { url, bodies } = await usual();
+    const { page } = await open(pageWith('', `<script src="${url}/_bindery/widget.js"></script>`));
+    await page.evaluate(
+      `void BinderyWidget.init({ domain: 'docs', userToken: () => new Promise((resolve) => (window.giveToken = resolve)) }).open('How?')`,
+    );
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await lastTurn(page).getByText('You stopped this answer.').waitFor();
+    expect(bodies).toEqual([]);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.evaluate("giveToken('')");
+    await lastTurn(page).getByText('Press Rotate.').waitFor();
+    expect(bodies).toMatchObject([{ token: undefined }]);
+  });
+
+  test('of a second gateway asks that one', async () => {
+    const [one, other] = [await usual(), await usual()];
+    const { page } = await open(pageWith('', scriptOf(one.url) + scriptOf(other.url, 'data-position="start"')));
+    expect(await launcher(page).count()).toBe(2);
+    await page.evaluate("BinderyWidget.open('How?')");
+    await lastTurn(page).getByText('Press Rotate.').waitFor();
+    expect([one.bodies.length, other.bodies.length]).toEqual([0, 1]);
+  });
+
   test('the style sheet of a hostile page changes neither its look nor its place', async () => {
     const { url } = await usual();
     const attributes = 'data-site="https://docs.acme.test" data-color="#0f766e"';

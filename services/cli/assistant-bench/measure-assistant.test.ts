@@ -26,11 +26,20 @@ test('a page supports a statement that shares at least half of its words', () =>
 test('figures count only the questions that ask for them', () => {
   const answer = (rank: number, parts: boolean[], isRefused = false) => ({
     ...{ query: 'q', answer: 'a', rank, parts, isRefused, milliseconds: 10 * rank, tokens: 5 },
-    citations: { all: 2, supported: 1 },
+    ...{ citations: { all: 2, supported: 1 }, named: [], unknownPages: [] },
   });
   const asked = [[['/a']], [['/a'], ['/b']], []].map((parts) => ({ query: 'q', parts }));
   expect(figuresOf(asked, [answer(1, [true]), answer(2, [true, false]), answer(0, [], true)])).toEqual({
-    ...{ questions: 3, first: 0.5, firstThree: 1, refused: 0, allParts: 0, unanswerableRefused: 1, citations: 0.5 },
+    ...{
+      questions: 3,
+      failed: 0,
+      first: 0.5,
+      firstThree: 1,
+      refused: 0,
+      allParts: 0,
+      unanswerableRefused: 1,
+      citations: 0.5,
+    },
     ...{ p50Milliseconds: 10, p95Milliseconds: 20, tokens: 15 },
   });
   expect(figuresOf([], [])).toMatchObject({ first: undefined, citations: undefined });
@@ -49,6 +58,7 @@ test('questions have pages, parts or none, and a wrong line is named', async () 
   ]);
   for (const [text, said] of [
     ['{"pages":[]}', /Line 1 of/],
+    ['{"query":"a","page":"/a"}', /Line 1 of.*page/],
     ['x', /Line 1 of/],
     ['', /has no questions/],
   ] as const) {

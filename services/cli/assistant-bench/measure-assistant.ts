@@ -1,11 +1,17 @@
+import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { type ApiClient, ApiFailure } from '../api-client.ts';
 import { citationsOf, isSupported } from './check-citations.ts';
-import { type AssistantQuestion, type GivenAnswer, scoreAnswer } from './score-answer.ts';
+import { type AssistantQuestion, type GivenAnswer, pathOf, scoreAnswer } from './score-answer.ts';
 
 export type MeasuredAnswer = {
   query: string;
   answer: string;
+  /** The reason why there is no whole answer. It counts as wrong. */
+  problem?: string;
+  /** Right pages that the documentation does not have, of a question without a right answer. */
+  unknownPages: readonly string[];
   /** See `AnswerScore`. */
+  named: readonly string[];
   rank: number;
   isRefused: boolean;
   parts: readonly boolean[];
@@ -21,7 +27,7 @@ export async function measureQuestion(
   question: AssistantQuestion,
 ): Promise<MeasuredAnswer> {
   const started = performance.now();
-  const { tokens, ...given } = await askForTokens(client, domain, question.query);
+  const { tokens, problem, ...given } = await askForTokens(client, domain, question.query);
   const milliseconds = performance.now() - started;
   const citations = citationsOf(given.text);
   let supported = 0;
@@ -29,10 +35,19 @@ export async function measureQuestion(
     const content = await pageContent(client, domain, page);
     if (content !== undefined && isSupported(statement, content)) supported += 1;
   }
-  const { rank, isRefused, parts } = scoreAnswer(question, given);
+  const score = scoreAnswer(question, given);
+  const wrong = { rank: 0, isRefused: false, parts: score.parts.map(() => false) };
+  const { rank, isRefused, parts } = problem === undefined ? score : wrong;
+  const unknownPages: string[] = [];
+  for (const page of rank === 0 ? question.parts.flat() : [])
+    if ((await pageContent(client, domain, pathOf(page))) === undefined) unknownPages.push(page);
   return {
-    ...{ query: question.query, answer: given.text, rank, isRefused, parts, milliseconds, tokens },
-    citations: { all: citations.length, supported },
+    ...{ query: question.query, answer: given.text, rank, isRefused, parts, milliseconds, tokens, unknownPages },
+    ...{
+      named: score.named,
+      citations: { all: citations.length, supported },
+      ...(problem !== undefined && { problem }),
+    },
   };
 }
 
@@ -41,7 +56,7 @@ async function askForTokens(
   client: ApiClient,
   domain: string,
   query: string,
-): Promise<GivenAnswer & { tokens: number }> {
+): Promise<GivenAnswer & { tokens: number; problem?: string | undefined }> {
   const response = await client.raw(`/discovery/v1/assistant/${encodeURIComponent(domain)}/message`, {
     method: 'POST',
     json: {
@@ -52,10 +67,14 @@ async function askForTokens(
   let text = '';
   let sources: { url: string }[] = [];
   let tokens: number | undefined;
-  for (const line of (await response.text()).split('\n')) {
-    const value: unknown = line === '' ? undefined : JSON.parse(line.slice(2));
+  let problem: string | undefined;
+  // The part before a lost connection is no answer.
+  const lines = await response.text().catch(() => '');
+  for (const line of lines.split('\n').filter((one) => one !== '')) {
+    const value = jsonIn(line.slice(2));
+    if (value === undefined) continue;
     if (line.startsWith('0:')) text += String(value);
-    else if (line.startsWith('3:')) throw new Error(`"${query.slice(0, 80)}" was not answered: ${String(value)}`);
+    else if (line.startsWith('3:')) problem = String(value);
     else if (line.startsWith('8:'))
       sources =
         (value as { type: string; sources?: { url: string }[] }[]).find(({ type }) => type === 'sources')?.sources ??
@@ -65,8 +84,8 @@ async function askForTokens(
       tokens = usage.promptTokens + usage.completionTokens;
     }
   }
-  if (tokens === undefined) throw new Error(`The answer to "${query.slice(0, 80)}" was cut off.`);
-  return { text, sources, tokens };
+  if (tokens === undefined) problem ??= 'The answer was cut off.';
+  return { text, sources, tokens: tokens ?? 0, problem };
 }
 
 async function pageContent(client: ApiClient, domain: string, path: string): Promise<string | undefined> {
@@ -85,6 +104,8 @@ async function pageContent(client: ApiClient, domain: string, path: string): Pro
 /** Shares from 0 to 1; undefined where no question asks for one. */
 export type AssistantFigures = {
   questions: number;
+  /** Number of questions without a whole answer: the model failed, or the answer was cut. */
+  failed: number;
   /** Questions with right pages whose first named page is right, whose first three have one, and which are refused, of all of them. */
   first: number | undefined;
   firstThree: number | undefined;
@@ -113,6 +134,7 @@ export function figuresOf(
   const cited = answers.reduce((sum, { citations }) => sum + citations.all, 0);
   return {
     questions: answers.length,
+    failed: answers.filter(({ problem }) => problem !== undefined).length,
     first: share(answerable, ({ rank }) => rank === 1),
     firstThree: share(answerable, ({ rank }) => rank >= 1 && rank <= 3),
     refused: share(answerable, ({ isRefused }) => isRefused),

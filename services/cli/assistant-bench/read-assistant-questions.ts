@@ -5,10 +5,14 @@ import { firstProblem, problemText } from '#shared/runtime/problem-text.ts';
 import type { AssistantQuestion } from './score-answer.ts';
 
 const pages = z.array(z.string().min(1).max(1_000)).min(1);
-const lineSchema = z.looseObject({
+/** A misspelt name would make a question that should be refused, so other names are an error. */
+const lineSchema = z.strictObject({
   query: z.string().min(1).max(2_000),
   pages: pages.optional(),
   parts: z.array(pages).min(1).max(10).optional(),
+  // Fields of "bench search", and of files that have several sites.
+  ...{ kind: z.unknown().optional(), language: z.unknown().optional() },
+  ...{ exclude: z.unknown().optional(), site: z.unknown().optional() },
 });
 
 /**

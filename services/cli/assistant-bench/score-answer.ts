@@ -7,7 +7,9 @@ export type GivenAnswer = { text: string; sources: readonly { url: string }[] };
 export type AnswerScore = {
   /** True if the answer says that the documentation has none. */
   isRefused: boolean;
-  /** Position of the first right page among the pages that the answer links to, and then its sources, from 1; 0 if none is right. */
+  /** The pages that the answer links to, and then its other sources. */
+  named: readonly string[];
+  /** Position of the first right page among them, from 1; 0 if none is right. */
   rank: number;
   /** For each part of the question, whether a right page is a source of its answer. */
   parts: readonly boolean[];
@@ -29,6 +31,7 @@ export function scoreAnswer({ parts }: AssistantQuestion, { text, sources }: Giv
   };
   return {
     isRefused: text.slice(0, 300).toLowerCase().includes('not in the documentation'),
+    named,
     rank: named.findIndex((page) => parts.some((right) => isRight(page, right))) + 1,
     parts: parts.map((right, at) => ofPart(at).some((page) => isRight(page, right))),
   };
@@ -52,4 +55,5 @@ function blocksOf(text: string): string[] {
 }
 
 const pageOf = (url: string): string => pathOf(url.replace(/[#?].*$/s, ''));
-const pathOf = (address: string): string => address.replaceAll(/^\/+|\/+$/g, '') || 'index';
+/** The path of a page without slashes at its ends. Pure. */
+export const pathOf = (address: string): string => address.replaceAll(/^\/+|\/+$/g, '') || 'index';

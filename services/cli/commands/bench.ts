@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { type ConnectionOptions, connect } from '../connection.ts';
 import { numberBetween, wholeNumber, withConnection } from '../command-options.ts';
+import { whenLatestSearched } from '../publish-project.ts';
 import { folderProject } from '../folder-project.ts';
 import { counted, printable } from '#shared/runtime/figures.ts';
 import { figuresOf, type MeasuredAnswer, measureQuestion } from '../assistant-bench/measure-assistant.ts';
@@ -97,12 +98,14 @@ async function benchAssistant(domain: string, options: AssistantOptions): Promis
   const output = createOutput(options.json);
   const questions = await readAssistantQuestions(options.questions);
   const client = connect(options, 'assistant');
+  await whenLatestSearched(client, domain);
   const answers: MeasuredAnswer[] = [];
   for (const question of questions) answers.push(await measureQuestion(client, domain, question));
   const figures = figuresOf(questions, answers);
   const percent = (value: number | undefined): string => (value === undefined ? '-' : `${(value * 100).toFixed(1)} %`);
   const rows: [string, string][] = [
     ['questions', String(figures.questions)],
+    ...(figures.failed > 0 ? [['without a whole answer', String(figures.failed)] as [string, string]] : []),
     ['right page first', percent(figures.first)],
     ['right page among the first three', percent(figures.firstThree)],
     ['refused, although a page answers', percent(figures.refused)],
@@ -112,14 +115,20 @@ async function benchAssistant(domain: string, options: AssistantOptions): Promis
     ['p50, p95', `${Math.round(figures.p50Milliseconds)} ms, ${Math.round(figures.p95Milliseconds)} ms`],
     ['tokens', String(figures.tokens)],
   ];
-  const missed = answers.filter(({ rank, isRefused }, at) =>
-    (questions[at]?.parts.length ?? 0) > 0 ? rank !== 1 : !isRefused,
-  );
-  const lines = options.misses
-    ? missed.map(({ query, rank }) => `  ${printable(`"${query.slice(0, 100)}": rank ${rank}`)}`)
-    : [];
+  const missed = answers.flatMap((answer, at) => {
+    const right = questions[at]?.parts.flat() ?? [];
+    return (right.length > 0 ? answer.rank === 1 : answer.isRefused) ? [] : [missText(answer, right)];
+  });
+  const lines = options.misses ? missed : [];
   const text = [...rows.map(([name, value]) => `${name.padEnd(36)}${value}`), ...lines].join('\n');
   output.result({ domain, figures, answers }, text);
+  const unknown = [...new Set(answers.flatMap(({ unknownPages }) => unknownPages))];
+  if (unknown.length > 0)
+    output.note(
+      printable(
+        `The key finds no page at ${unknown.slice(0, mostLost).join(', ')}${unknown.length > mostLost ? ` and ${unknown.length - mostLost} more paths` : ''}, so no answer can name it. Check the paths of the questions.`,
+      ),
+    );
   const limits: [string, number | undefined, number | undefined][] = [
     ['right page first', figures.first, options.minFirst],
     ['right page among the first three', figures.firstThree, options.minThree],
@@ -132,6 +141,14 @@ async function benchAssistant(domain: string, options: AssistantOptions): Promis
     output.note(`${name}: ${value.toFixed(3)}, less than ${least}.`);
     process.exitCode = 1;
   }
+}
+
+/** The right pages of a question, and what its answer names instead. */
+function missText({ query, named, problem }: MeasuredAnswer, right: readonly string[]): string {
+  const wanted = right.length === 0 ? 'no answer' : right.join(', ');
+  const paths = named.slice(0, 3).map((path) => `/${path}`);
+  const instead = problem ?? (paths.length === 0 ? 'named nothing' : `named ${paths.join(', ')}`);
+  return `  ${printable(`"${query.slice(0, 100)}" → ${wanted}; ${instead}`)}`;
 }
 
 async function benchSearch(named: string, file: string | undefined, options: Options): Promise<void> {
@@ -171,7 +188,9 @@ async function openSite(named: string, options: Options, mostPages: number): Pro
       const why = there === undefined ? 'there is no such folder' : 'it is not a folder';
       throw new Error(`${named} cannot be measured: ${why}. Name the folder that has docs.json, or a domain.`);
     }
-    const domain = domainSite(connect(options, 'assistant'), named);
+    const client = connect(options, 'assistant');
+    await whenLatestSearched(client, named);
+    const domain = domainSite(client, named);
     return {
       pages: () => domain.pages(mostPages),
       search: (question) => domain.search(question),

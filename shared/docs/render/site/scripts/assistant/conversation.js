@@ -36,11 +36,11 @@ function keptConversation() {
 function keepConversation(conversation) {
   var turns = conversation.turns.slice(-mostTurns);
   var text = '';
-  do {
-    text = JSON.stringify({ threadId: conversation.threadId, threadKey: conversation.threadKey, turns: turns });
-    turns = turns.slice(1);
-  } while (text.length > mostKeptText && turns.length > 0);
   try {
+    do {
+      text = JSON.stringify({ threadId: conversation.threadId, threadKey: conversation.threadKey, turns: turns });
+      turns = turns.slice(1);
+    } while (text.length > mostKeptText && turns.length > 0);
     sessionStorage.setItem(conversationName, text);
   } catch (_) {}
 }
@@ -52,8 +52,8 @@ function readerId() {
     ownReaderId = ownReaderId || localStorage.getItem('bindery-reader');
   } catch (_) {}
   if (!/^[0-9a-f]{32}$/.test(ownReaderId || '')) {
-    var bytes = crypto.getRandomValues(new Uint8Array(16));
-    ownReaderId = Array.from(bytes, (byte) => (256 + byte).toString(16).slice(1)).join('');
+    ownReaderId = '';
+    crypto.getRandomValues(new Uint8Array(16)).forEach((byte) => (ownReaderId += (256 + byte).toString(16).slice(1)));
     try {
       localStorage.setItem('bindery-reader', ownReaderId);
     } catch (_) {}

@@ -6,7 +6,8 @@ var mostHistory = 20;
 
 /** @param {string} path @param {object} body @param {Conversation} conversation @param {AbortSignal} [signal] */
 async function postToPlatform(path, body, conversation, signal) {
-  var headers = Object.assign({ 'content-type': 'application/json' }, await readerHeaders());
+  var own = await Promise.race([readerHeaders(), aborted(signal)]);
+  var headers = Object.assign({ 'content-type': 'application/json' }, own);
   if (conversation.threadId && conversation.threadKey) headers['x-thread-key'] = conversation.threadKey;
   return await fetch(config.serverUrl + '/discovery/' + path.replace('{domain}', config.domain), {
     method: 'POST',
@@ -15,6 +16,13 @@ async function postToPlatform(path, body, conversation, signal) {
     credentials: 'same-origin',
     referrerPolicy: 'no-referrer',
     signal: signal,
+  });
+}
+
+/** Rejects when the signal aborts: a page may have to fetch the reader's token first. @param {AbortSignal} [signal] @returns {Promise<undefined>} */
+function aborted(signal) {
+  return new Promise(function (_, reject) {
+    if (signal) signal.addEventListener('abort', reject);
   });
 }
 

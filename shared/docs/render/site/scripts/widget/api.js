@@ -51,7 +51,12 @@ function newestWidget() {
 function initFrom(data) {
   var { questions, ...rest } = data;
   /** @type {any} */
-  var options = Object.assign({}, rest, questions && { questions: questions.split('|').map((text) => text.trim()) });
+  var options = Object.assign(
+    // The script of another gateway may have come first, and knows its own address only.
+    { server: scriptBase },
+    rest,
+    questions && { questions: questions.split('|').map((text) => text.trim()) },
+  );
   function run() {
     try {
       window.BinderyWidget.init(options);

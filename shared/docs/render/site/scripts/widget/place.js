@@ -36,6 +36,7 @@ var readerHeaders = async function () {
   var headers = {};
   if (widgetOptions.key) headers.authorization = 'Bearer ' + widgetOptions.key;
   var token = widgetOptions.userToken;
-  if (token) headers['x-user-token'] = typeof token === 'function' ? await token() : token;
+  if (typeof token === 'function') token = await token();
+  if (token) headers['x-user-token'] = token;
   return headers;
 };

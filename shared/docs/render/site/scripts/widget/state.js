@@ -32,7 +32,12 @@ function currentState() {
 /** @param {string} type @param {object} [detail] */
 function emit(type, detail) {
   eventListeners.slice().forEach(function (listener) {
-    if (listener.type === type) listener.run(detail);
+    // A listener of the page that throws must not end the answer.
+    try {
+      if (listener.type === type) listener.run(detail);
+    } catch (error) {
+      console.error(error);
+    }
   });
 }
 /** @param {string} type @param {(detail: any) => void} run */
