@@ -36,6 +36,7 @@ import {
   type SignIn,
 } from './sessions.ts';
 import { confirmation, sure } from './pieces/confirmation.ts';
+import { unlessSilent } from './pieces/part.ts';
 import { plainPage, shellPage } from './shell.ts';
 import { signInRoutes } from './sign-in.ts';
 
@@ -298,6 +299,8 @@ export async function buildConsole(config: ConsoleConfig, parts: ConsoleParts): 
         url,
         guarded(async (visit, session, request, reply) => {
           const shown = { ...visit, query: route.query.parse(request.query) };
+          // Asked beside the questions of the page, which waits for both.
+          if (visit.organization !== '') void names(visit, session);
           return await show(await route.show(shown), shown, session, request, reply);
         }),
       );
@@ -525,16 +528,20 @@ function lastOrganization(isSecure: boolean) {
 
 type Beside = { id: string; name: string };
 
-/** The name of the organization of a page, for the navigation. */
+/** The name of the organization of a page, for the navigation. While the platform does not tell it, the id takes its place. */
 function namesBeside() {
-  const kept = new LRUCache<string, Beside>({ max: mostKept, ttl: keptMs });
-  return async (visit: Visit, session: Session): Promise<Beside> => {
+  const kept = new LRUCache<string, Promise<Beside>>({ max: mostKept, ttl: keptMs });
+  return (visit: Visit, session: Session): Promise<Beside> => {
     const key = `${session.group} ${visit.organization}`;
     const known = kept.get(key);
     if (known !== undefined) return known;
-    const { organization } = await visit.ask({ path: '/v1/whoami' }, whoamiSchema);
-    const beside = { id: organization.id, name: organization.name };
-    kept.set(key, beside);
-    return beside;
+    const asked = unlessSilent(visit.ask({ path: '/v1/whoami' }, whoamiSchema)).then((answer) => {
+      if (answer !== undefined) return answer.organization;
+      kept.delete(key);
+      return { id: visit.organization, name: visit.organization };
+    });
+    kept.set(key, asked);
+    asked.catch(() => kept.delete(key));
+    return asked;
   };
 }

@@ -169,6 +169,7 @@ const addressOf = ({ path, of }: (typeof consoleRoutes)[number], org: string): s
   `${of === 'installation' ? '' : `/o/${org}`}${path === '/' ? '' : path}`
     .replace(':id', `key_${'0'.repeat(16)}`)
     .replace(':contentVersion', `cv_${'0'.repeat(32)}`)
+    .replace(':time', '2026-03-01T10:00:00.000Z')
     .replace(':letter', 'projector.EXPORTS.7')
     .replace(':jobId', `se_${'0'.repeat(22)}`)
     .replace(':threadId', `th_${'0'.repeat(22)}`)

@@ -218,7 +218,11 @@ const jobEvent = (job: { revision: number }) => `id: ${job.revision}\nevent: job
 const examples: Readonly<Record<string, RouteExample>> = {
   createOrganization: {
     body: { name: 'Acme', plan: 'enterprise' },
-    answer: { organization, adminKey: { id: adminKey.id, key: 'svc_…', expiresAt: adminKey.expiresAt } },
+    answer: {
+      organization,
+      adminKey: { id: adminKey.id, key: 'svc_…', expiresAt: adminKey.expiresAt },
+      platformUrl: 'https://bindery.example.com',
+    },
   },
   listOrganizations: {
     query: { limit: 100 },
@@ -245,6 +249,7 @@ const examples: Readonly<Record<string, RouteExample>> = {
     answer: {
       ...organization,
       createdAt: time,
+      platformUrl: 'https://bindery.example.com',
       domains: [domain],
       apiKeys: [{ ...adminKey, lastUsedAt: time }, siteKey],
     },

@@ -167,16 +167,23 @@ function resultOf(event: ShownEvent): string | (Omit<Trouble, 'atMs' | 'pages'> 
   }
 }
 
+/** Numbers of the work that is no chunk, beside those of chunks. */
+const [closingWork, bundleWork] = [-1, -2];
+
 /** Counts over the whole history. Pure. */
 function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals {
   const done = new Map<number, { pages: number; reused: boolean }>();
-  /** Attempts are keyed by work and by the number of earlier losses, so an attempt that is reported twice counts once. */
-  const attempts = new Set<string>();
-  const works = new Set<string>();
-  const timesLost = new Map<string, number>();
-  const tried = (work: string, attempt: number) => {
+  const works = new Set<number>();
+  /** First attempts at work that was never lost, which are most of them. */
+  const firsts = new Set<number>();
+  /** Other attempts are keyed by work and by the number of earlier losses, so an attempt that is reported twice counts once. */
+  const others = new Set<string>();
+  const timesLost = new Map<number, number>();
+  const tried = (work: number, attempt: number) => {
     works.add(work);
-    attempts.add(`${work} ${timesLost.get(work) ?? 0} ${attempt}`);
+    const lost = timesLost.get(work) ?? 0;
+    if (lost === 0 && attempt === 1) firsts.add(work);
+    else others.add(`${work} ${lost} ${attempt}`);
   };
   const together = new Set<number>();
   /** Pages of chunks that were reused together, whose event does not say which chunk has which. */
@@ -197,37 +204,37 @@ function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals
         break;
       case 'ChunkRendered':
         done.set(event.data.chunk, { pages: event.data.pageCount, reused: event.data.reused });
-        tried(`chunk ${event.data.chunk}`, event.data.attempt);
+        tried(event.data.chunk, event.data.attempt);
         break;
       case 'ChunksReused':
         for (const chunk of chunksIn(event.data.chunks)) {
           done.set(chunk, { pages: 0, reused: true });
           together.add(chunk);
-          tried(`chunk ${chunk}`, 1);
+          tried(chunk, 1);
         }
         pagesTogether += event.data.pageCount;
         break;
       case 'ChunkFailed':
       case 'ChunkTimedOut':
-        tried(`chunk ${event.data.chunk}`, event.data.attempt);
+        tried(event.data.chunk, event.data.attempt);
         break;
       case 'ClosingRendered':
       case 'ClosingFailed':
-        tried('closing', event.data.attempt);
+        tried(closingWork, event.data.attempt);
         break;
       case 'BundleFailed':
-        tried('bundle', event.data.attempt);
+        tried(bundleWork, event.data.attempt);
         break;
       case 'ExportCompleted':
         // The event does not name its attempt, which follows the last failed one.
-        tried('bundle', 0);
+        tried(bundleWork, 0);
         break;
       case 'SegmentLost': {
-        const work = event.data.chunk < 0 ? 'closing' : `chunk ${event.data.chunk}`;
+        const work = event.data.chunk < 0 ? closingWork : event.data.chunk;
         timesLost.set(work, (timesLost.get(work) ?? 0) + 1);
         // The closing segment and the bundle depend on the chunk, so they are also repeated.
-        if (work !== 'closing') timesLost.set('closing', (timesLost.get('closing') ?? 0) + 1);
-        timesLost.set('bundle', (timesLost.get('bundle') ?? 0) + 1);
+        if (work !== closingWork) timesLost.set(closingWork, (timesLost.get(closingWork) ?? 0) + 1);
+        timesLost.set(bundleWork, (timesLost.get(bundleWork) ?? 0) + 1);
         if (together.delete(event.data.chunk)) pagesTogether -= event.data.pageCount ?? 0;
         done.delete(event.data.chunk);
         break;
@@ -246,8 +253,8 @@ function totalsOf(events: readonly TimedEvent[], lanes: readonly Lane[]): Totals
     pages: ended.reduce((sum, { pages }) => sum + pages, pagesTogether),
     chunks: ended.length,
     reused: ended.filter(({ reused }) => reused).length,
-    attempts: attempts.size,
-    repeated: attempts.size - works.size,
+    attempts: firsts.size + others.size,
+    repeated: firsts.size + others.size - works.size,
     renderers: renderers.length,
     waitMs: renderers.reduce((sum, { waits }) => sum + lengthMs(waits), 0),
   };

@@ -36,6 +36,8 @@ const sizes = Object.fromEntries(
 const warmUps = 5;
 const livePages = 200;
 const idleMs = 60_000;
+/** Pause without requests after which the live pages count as idle. */
+const quietMs = 10_000;
 const personTokenKey = 'the-key-of-tokens-of-people-in-the-benchmark';
 
 const { using } = openInstallations();
@@ -246,8 +248,8 @@ async function measureIdle(servers: Servers, cookie: string): Promise<void> {
     })().catch(() => {});
   });
   await Promise.all(opened);
-  // The pages have read their lists.
-  await delay(10_000);
+  // Until the pages have read their lists.
+  for (let known = -1; known !== requestsOf(servers.proxy); await delay(quietMs)) known = requestsOf(servers.proxy);
   const streams = servers.proxy.traffic().streams;
   bytes = 0;
   servers.proxy.reset();

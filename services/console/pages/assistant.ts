@@ -26,6 +26,7 @@ import {
   time,
   type Tone,
 } from '../pieces/pieces.ts';
+import { answerOrProblem, unlessSilent } from '../pieces/part.ts';
 import { markdownHtml, webLink } from '../pieces/markdown.ts';
 import { plot } from '../pieces/plot.ts';
 import { PlatformRefusal } from '../platform.ts';
@@ -47,21 +48,30 @@ const insightsOf = ({ ask }: Pick<Visit, 'ask'>, domain: string, days: number): 
 
 const noQuestions = { total: 0, answered: 0, unanswered: 0, unfinished: 0 };
 
+type OfDomain = Questions['domains'][number];
+
 /** The domains with their questions of the last 30 days. */
-const assistantPage = page({ path: '/assistant' }, async (visit) => {
-  const { ask, base, organization } = visit;
+const assistantPage = page({ path: '/assistant' }, async ({ ask, base, organization }) => {
   const [{ domains }, asked] = await Promise.all([
     ask({ path: '/v1/whoami' }, whoamiSchema),
-    ask({ path: '/v1/questions', query: { days: 30 } }, questionsSchema),
+    answerOrProblem(ask({ path: '/v1/questions', query: { days: 30 } }, questionsSchema)),
   ]);
-  const known = new Map(asked.domains.map((each) => [each.domain, each]));
+  const ofDomains = asked.answer?.domains ?? [];
+  const known = new Map(ofDomains.map((each) => [each.domain, each]));
   // Domains with the most questions come first.
-  const places = new Map(asked.domains.map(({ domain }, at) => [domain, at]));
+  const places = new Map(ofDomains.map(({ domain }, at) => [domain, at]));
   const placeOf = ({ domain }: { domain: string }) => places.get(domain) ?? Infinity;
   const listed = domains.toSorted((one, other) =>
     placeOf(one) === placeOf(other) ? (one.domain < other.domain ? -1 : 1) : placeOf(one) - placeOf(other),
   );
+  const figureOf = (title: string, of: (asked: OfDomain) => SafeHtml | string) => ({
+    title,
+    isNumber: true as const,
+    cell: ({ domain }: { domain: string }) =>
+      of(known.get(domain) ?? { domain, questions: noQuestions, ratings: { up: 0, down: 0 } }),
+  });
   const content = html`${pageHead('Assistant', 'What readers asked in the last 30 days, by domain.')}
+${asked.problem}
 ${
   domains.length === 0
     ? empty(
@@ -72,32 +82,24 @@ ${
         'Domains',
         [
           { title: 'Domain', cell: ({ domain }) => html`<a href="${base}/assistant/${domain}">${domain}</a>` },
-          figureOf('Questions', ({ questions }) => count(questions.total)),
-          figureOf('Answered', ({ questions }) => percent(questions.answered, questions.total)),
-          {
-            title: 'Found nothing',
-            isNumber: true,
-            cell: ({ domain }: { domain: string }) => {
-              const found = known.get(domain)?.questions.unanswered ?? 0;
-              return found === 0 ? '0' : html`<a href="${base}/assistant/${domain}#unanswered">${count(found)}</a>`;
-            },
-          },
-          figureOf('Rated up', ({ ratings }) => count(ratings.up)),
-          figureOf('Rated down', ({ ratings }) => count(ratings.down)),
+          ...(asked.answer === undefined
+            ? []
+            : [
+                figureOf('Questions', ({ questions }) => count(questions.total)),
+                figureOf('Answered', ({ questions }) => percent(questions.answered, questions.total)),
+                figureOf('Found nothing', ({ domain, questions: { unanswered } }) =>
+                  unanswered === 0
+                    ? '0'
+                    : html`<a href="${base}/assistant/${domain}#unanswered">${count(unanswered)}</a>`,
+                ),
+                figureOf('Rated up', ({ ratings }) => count(ratings.up)),
+                figureOf('Rated down', ({ ratings }) => count(ratings.down)),
+              ]),
         ],
         listed,
       )
 }`;
   return { title: 'Assistant', content };
-
-  function figureOf(title: string, of: (asked: Questions['domains'][number]) => string) {
-    return {
-      title,
-      isNumber: true as const,
-      cell: ({ domain }: { domain: string }) =>
-        of(known.get(domain) ?? { domain, questions: noQuestions, ratings: { up: 0, down: 0 } }),
-    };
-  }
 });
 
 const query = z.object({
@@ -117,12 +119,14 @@ async function domainView(visit: DomainVisit, asked?: { question: string; answer
     params: { domain },
     query: { days },
   } = visit;
-  const [insights, longest, { domains }] = await Promise.all([
-    insightsOf(visit, domain, Number(days)),
-    insightsOf(visit, domain, conversationsKeptDays),
-    visit.ask({ path: '/v1/whoami' }, whoamiSchema),
+  const [insights, longest, site] = await Promise.all([
+    answerOrProblem(insightsOf(visit, domain, Number(days))),
+    answerOrProblem(
+      visit.ask({ path: '/v1/questions', query: { domain, days: conversationsKeptDays } }, questionsSchema),
+    ),
+    siteAddress(visit, domain),
   ]);
-  const around: Around = { ...visit, domain, site: siteOf(domains, domain) };
+  const around: Around = { ...visit, domain, site };
   const here = `${base}/assistant/${domain}`;
   const content = html`${pageHead(`Assistant of ${domain}`)}
 ${hasRole(role, 'editor') ? askForm(here, visit, asked?.question ?? refused?.fields.question) : ''}
@@ -136,15 +140,16 @@ ${hasRole(role, 'editor') ? askForm(here, visit, asked?.question ?? refused?.fie
     ],
     value: days,
   })}<button class="button">Show</button></form>
-${insights.questions.total === 0 && longest.questions.total === 0 ? empty('Nobody asked anything yet', html`Pages of a site ask with an assistant key, and a terminal asks with a command.${command(`npm run bindery -- ask ${domain} "How do I begin?"`)}`) : insightsHtml(insights, longest, around)}`;
+${insights.answer?.questions.total === 0 && longest.answer?.questions.total === 0 ? empty('Nobody asked anything yet', html`Pages of a site ask with an assistant key, and a terminal asks with a command.${command(`npm run bindery -- ask ${domain} "How do I begin?"`)}`) : html`${insights.answer === undefined ? insights.problem : figuresHtml(insights.answer)}${longest.answer === undefined ? longest.problem : weeksHtml(longest.answer)}${insights.answer === undefined ? '' : listsHtml(insights.answer, around)}`}`;
   return { title: `Assistant of ${domain}`, content };
 }
 
 type Around = Pick<Visit, 'base' | 'now'> & { domain: string; site: string | undefined };
 
-/** The address of the site of a domain, for links to its pages. */
-function siteOf(domains: z.output<typeof whoamiSchema>['domains'], name: string): string | undefined {
-  const [host] = domains.find(({ domain, hosts }) => domain === name || hosts.includes(name))?.hosts ?? [];
+/** The address of the site of a domain, for links to its pages; undefined if there is none or the platform does not tell it. */
+async function siteAddress({ ask }: Pick<Visit, 'ask'>, name: string): Promise<string | undefined> {
+  const known = await unlessSilent(ask({ path: '/v1/whoami' }, whoamiSchema));
+  const [host] = known?.domains.find(({ domain, hosts }) => domain === name || hosts.includes(name))?.hosts ?? [];
   return host === undefined ? undefined : `https://${host}/`;
 }
 
@@ -172,7 +177,7 @@ const sourcesHtml = (sources: Answer['sources'], site: string | undefined, isWho
   }</div>`;
 
 /** Sums by week, which begins on Monday; `name`: its Monday. Weeks without questions are included. Pure. */
-export function weeksOf({ days, from, to }: Pick<Insights, 'days' | 'from' | 'to'>) {
+export function weeksOf({ days, from, to }: Pick<Questions, 'from' | 'to'> & Pick<Insights, 'days'>) {
   const mondayOf = (day: string): string => {
     const date = new Date(day);
     return new Date(date.getTime() - ((date.getUTCDay() + 6) % 7) * dayMs).toISOString().slice(0, 10);
@@ -189,21 +194,25 @@ export function weeksOf({ days, from, to }: Pick<Insights, 'days' | 'from' | 'to
   return [...weeks].map(([name, sums]) => ({ name, ...sums }));
 }
 
-function insightsHtml(insights: Insights, longest: Insights, around: Around): SafeHtml {
-  const { questions, ratings, unanswered, pages, ratedDown } = insights;
-  const weeks = weeksOf(longest);
-  const bars = (of: (week: (typeof weeks)[number]) => number) =>
-    weeks.map((week) => ({ name: `Week of ${week.name}`, short: week.name.slice(5), value: of(week) }));
-  const to = (thread: string) => `${around.base}/assistant/${around.domain}/conversations/${thread}`;
-  return html`<dl class="tiles">
+const figuresHtml = ({ questions, ratings }: Insights): SafeHtml =>
+  html`<dl class="tiles">
 <div class="tile"><dt>Questions</dt><dd>${count(questions.total)}</dd></div>
 <div class="tile"><dt>Answered</dt><dd>${percent(questions.answered, questions.total)}</dd></div>
 <div class="tile"><dt>Found nothing</dt><dd>${count(questions.unanswered)}</dd></div>
 <div class="tile"><dt>Answer broke off</dt><dd>${count(questions.unfinished)}</dd></div>
-<div class="tile"><dt>Answers rated</dt><dd>${count(ratings.up)} up, ${count(ratings.down)} down</dd></div></dl>
-<div class="plots">${plot({ title: 'Questions by week', unit: 'Questions', of: 'Week', bars: bars((week) => week.questions) })}
-${plot({ title: 'Questions by week that found nothing', unit: 'Found nothing', of: 'Week', bars: bars((week) => week.unanswered) })}</div>
-<section aria-labelledby="unanswered"><h2 id="unanswered">Asked in vain</h2>${
+<div class="tile"><dt>Answers rated</dt><dd>${count(ratings.up)} up, ${count(ratings.down)} down</dd></div></dl>`;
+
+function weeksHtml(longest: Questions): SafeHtml {
+  const weeks = weeksOf(longest);
+  const bars = (of: (week: (typeof weeks)[number]) => number) =>
+    weeks.map((week) => ({ name: `Week of ${week.name}`, short: week.name.slice(5), value: of(week) }));
+  return html`<div class="plots">${plot({ title: 'Questions by week', unit: 'Questions', of: 'Week', bars: bars((week) => week.questions) })}
+${plot({ title: 'Questions by week that found nothing', unit: 'Found nothing', of: 'Week', bars: bars((week) => week.unanswered) })}</div>`;
+}
+
+function listsHtml({ unanswered, pages, ratedDown, agents }: Insights, around: Around): SafeHtml {
+  const to = (thread: string) => `${around.base}/assistant/${around.domain}/conversations/${thread}`;
+  return html`<section aria-labelledby="unanswered"><h2 id="unanswered">Asked in vain</h2>${
     unanswered.length === 0
       ? html`<p class="about">Every question of these days found something.</p>`
       : table(
@@ -246,7 +255,7 @@ ${plot({ title: 'Questions by week that found nothing', unit: 'Found nothing', o
           ratedDown,
         )
   }</section>
-${agentsHtml(insights.agents)}`;
+${agentsHtml(agents)}`;
 }
 
 /** Searches, tools and remarks of agents, which use the Model Context Protocol. */
@@ -323,8 +332,7 @@ const askStreaming = stream(
   { path: '/assistant/:domain/answer', isForm: true, params: inDomain, query: questionFields },
   async (visit, reply) => {
     const { domain } = visit.params;
-    const { domains } = await visit.ask({ path: '/v1/whoami' }, whoamiSchema);
-    const around: Around = { ...visit, domain, site: siteOf(domains, domain) };
+    const around: Around = { ...visit, domain, site: await siteAddress(visit, domain) };
     return reply
       .header('content-type', 'text/event-stream')
       .header('x-accel-buffering', 'no')
@@ -387,11 +395,10 @@ const threadPage = page(
       query: { explain },
     } = visit;
     const here = `${base}/assistant/${domain}/conversations/${thread}`;
-    const [{ messages, createdAt }, { domains }] = await Promise.all([
+    const [{ messages, createdAt }, site] = await Promise.all([
       ask({ path: `/v1/assistant/${encodeURIComponent(domain)}/threads/${thread}` }, threadAnswerSchema),
-      ask({ path: '/v1/whoami' }, whoamiSchema),
+      siteAddress(visit, domain),
     ]);
-    const site = siteOf(domains, domain);
     const explained = messages.find(({ messageId }) => messageId === explain);
     const retrieval = explained === undefined ? undefined : await retrievalOf(visit, domain, explained, site);
     const content = html`${pageHead('Conversation', html`<a href="${base}/assistant/${domain}">${domain}</a>, begun ${time(createdAt, now)}. ${id(thread)}`)}

@@ -115,3 +115,20 @@ test('is exported whole as NDJSON and as CSV, with the filters of the page', asy
   const { html } = await visitor.get('/o/acme/audit?action=key.created');
   expect(html).toContain(escapeHtml('/o/acme/audit/export?action=key.created&as=csv'));
 });
+
+test('each entry has a page of its own, with all that is recorded and its proof', async () => {
+  const { html } = await visitor.get('/o/acme/audit?action=key.created');
+  const [newest] = (await interfaceSays('?action=key.created')).entries;
+  const [, link = ''] = /<a href="(\/o\/acme\/audit\/entries\/[^"]+)"/.exec(html) ?? [];
+  const entry = await visitor.get(link);
+  expect(entry.status).toBe(200);
+  for (const fact of [newest?.id, newest?.commit.id, newest?.commit.subject, newest?.keyId, newest?.requestId])
+    expect(entry.html).toContain(`<code>${fact}</code>`);
+  expect(entry.html).toContain(`datetime="${newest?.time}"`);
+  expect((await visitor.get(`${link}0`)).status).toBe(404);
+  expect((await visitor.get('/o/acme/audit/entries/yesterday/x')).status).toBe(404);
+  // Many entries of one moment are found, too.
+  const oldest = (await interfaceSays('?action=key.created&limit=500')).entries.at(-1);
+  const address = `/o/acme/audit/entries/${encodeURIComponent(oldest?.time ?? '')}/${encodeURIComponent(oldest?.id ?? '')}`;
+  expect((await visitor.get(address)).html).toContain(`<code>${oldest?.commit.id}</code>`);
+});

@@ -1,17 +1,21 @@
 import { sourceWords } from '#shared/contracts/publication-source.ts';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { auditActions, type AuditAction, type AuditEntry } from '#shared/contracts/audit-entry.ts';
+import { auditActions, type AuditAction, type AuditEntry, auditEntrySchema } from '#shared/contracts/audit-entry.ts';
+import { timestamp } from '#shared/contracts/identifiers.ts';
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
 import { auditAreas, auditListSchema, shownAuditEntrySchema } from '#shared/interfaces/http/audit.ts';
 import { whoamiSchema } from '#shared/interfaces/http/directory.ts';
 import { keyNames } from '../pieces/key-names.ts';
+import { sourceOf } from './domains/domain-parts.ts';
 import { auditCsvHead, auditCsvLine, linesOf } from '../audit-csv.ts';
 import { page, stream, type Visit } from '../page.ts';
+import { answerOrProblem, unlessSilent } from '../pieces/part.ts';
 import {
   bytes,
   choiceField,
   command,
+  count,
   empty,
   exactly,
   further,
@@ -56,14 +60,20 @@ const asked = ({ actor, action, domain, request, from, to, cursor }: Filters) =>
 /** Changes in the organization with their actor, newest first. */
 const auditPage = page({ path: '/audit', query }, async (visit) => {
   const { ask, address, now } = visit;
-  const [{ domains }, names] = await Promise.all([ask({ path: '/v1/whoami' }, whoamiSchema), keyNames(visit)]);
-  const slugs = domains.map(({ domain }) => domain);
+  const [known, knownNames] = await Promise.all([
+    unlessSilent(ask({ path: '/v1/whoami' }, whoamiSchema)),
+    unlessSilent(keyNames(visit)),
+  ]);
+  const names = knownNames ?? new Map<string, string>();
+  const { domain: asksFor } = visit.query;
+  const slugs = known?.domains.map(({ domain }) => domain) ?? (asksFor === undefined ? [] : [asksFor]);
   // A domain that is not listed has no entries to find, and the interface would refuse the request.
-  const wanted = { ...visit.query, domain: slugs.find((slug) => slug === visit.query.domain) };
+  const wanted = { ...visit.query, domain: slugs.find((slug) => slug === asksFor) };
   const isBackwards = wanted.from !== undefined && wanted.to !== undefined && wanted.from > wanted.to;
-  const { entries, nextCursor } = isBackwards
-    ? { entries: [], nextCursor: undefined }
-    : await ask({ path: '/v1/audit', query: { ...asked(wanted), limit: perPage } }, auditListSchema);
+  const list = isBackwards
+    ? undefined
+    : await answerOrProblem(ask({ path: '/v1/audit', query: { ...asked(wanted), limit: perPage } }, auditListSchema));
+  const { entries, nextCursor } = list?.answer ?? { entries: [], nextCursor: undefined };
   const next = nextCursor && withQuery(address, { cursor: nextCursor });
   const isFiltered = Object.keys(filters).some((name) => wanted[name as keyof Filters] !== undefined);
   const content = html`${pageHead('Audit', 'Who changed what. Each entry is proved by a commit of the log, and the verification shows that no commit was changed.', html`<a class="button" href="${visit.base}/audit/verification">Verify the logs</a>${isBackwards ? '' : exportLinks(visit, wanted)}${printButton}`)}
@@ -81,16 +91,18 @@ ${filterForm(visit, wanted, slugs, names)}
 ${
   entries.length > 0
     ? entryTable(entries, { ...visit, names, now })
-    : isBackwards
-      ? empty('The first day is after the last one', 'Change one of the two days.')
-      : next !== undefined
-        ? empty('None of the newest entries match', 'Older ones may: go on with "Older".')
-        : empty(
-            isFiltered ? 'No entry matches' : 'There are no entries yet',
-            isFiltered
-              ? html`<a href="${visit.base}/audit">Show all entries</a>`
-              : html`The first change writes the first entry.${command('npm run bindery -- audit list')}`,
-          )
+    : list !== undefined && list.answer === undefined
+      ? list.problem
+      : isBackwards
+        ? empty('The first day is after the last one', 'Change one of the two days.')
+        : next !== undefined
+          ? empty('None of the newest entries match', 'Older ones may: go on with "Older".')
+          : empty(
+              isFiltered ? 'No entry matches' : 'There are no entries yet',
+              isFiltered
+                ? html`<a href="${visit.base}/audit">Show all entries</a>`
+                : html`The first change writes the first entry.${command('npm run bindery -- audit list')}`,
+            )
 }${further(next, wanted.cursor && withQuery(address, { cursor: undefined }))}`;
   return { title: 'Audit', content };
 });
@@ -138,13 +150,18 @@ const entryTable = (entries: readonly AuditEntry[], around: Around): SafeHtml =>
       { title: 'By', cell: ({ actor }) => actorOf(actor, around) },
       {
         title: 'Time',
-        cell: (entry) => html`<span title="${relativeTime(entry.time, around.now)}">${exactly(entry.time)}</span>`,
+        cell: (entry) =>
+          html`<a href="${entryAddress(around.base, entry)}" title="${relativeTime(entry.time, around.now)}">${exactly(entry.time)}</a>`,
       },
       { title: 'Details', cell: (entry) => detailsOf(entry, around) },
       { title: 'Proof', cell: ({ commit }) => commitOf(commit) },
     ],
     entries,
   );
+
+/** The time in the address leads to the entry, whose id alone would not. */
+const entryAddress = (base: string, { time, id: entryId }: AuditEntry): string =>
+  `${base}/audit/entries/${encodeURIComponent(time)}/${encodeURIComponent(entryId)}`;
 
 /** `key revoked`. Pure. */
 const wordsOf = (action: AuditAction): string => action.replace(/[.-]/g, ' ');
@@ -195,6 +212,101 @@ function detailsOf(entry: AuditEntry, { base }: Around): SafeHtml {
   }`;
 }
 
+const atOnce = 500;
+const entryParams = z.object({ time: timestamp, entry: auditEntrySchema.shape.id });
+
+/** One entry with all that is recorded, for an address that can be sent on and a page that can be printed. */
+const entryPage = page({ path: '/audit/entries/:time/:entry', params: entryParams }, async (visit) => {
+  const { ask, base, now, params } = visit;
+  const [entry, names] = await Promise.all([entryAt(ask, params), unlessSilent(keyNames(visit))]);
+  const back = html`<a class="button" href="${base}/audit">To the audit</a>`;
+  if (entry === undefined)
+    return {
+      title: 'Audit entry',
+      status: 404,
+      content: html`${pageHead('Audit entry')}${empty('There is no such entry', html`Its address may be incomplete, or the time for which it is kept has ended. ${back}`)}`,
+    };
+  const around: Around = { base, now, names: names ?? new Map<string, string>() };
+  const content = html`${pageHead(wordsOf(entry.action), html`${exactly(entry.time)} <span class="quiet">${relativeTime(entry.time, now)}</span>`, html`${back}${printButton}`)}
+<p class="for-print">Organization ${visit.organization}, as of ${exactly(now.toISOString())}, by ${visit.session.identity.name}.</p>
+<dl class="facts">${factsOf(entry, around).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+<h2>Proof</h2>
+<p class="about">This commit of the log made the entry. The <a href="${base}/audit/verification">verification of the logs</a> shows that no commit was changed, and names the end of the chain that contains it.</p>
+<dl class="facts"><dt>History</dt><dd><code>${entry.commit.subject}</code></dd>${entry.commit.revision === undefined ? '' : html`<dt>Revision</dt><dd>${entry.commit.revision}</dd>`}<dt>Commit</dt><dd><code>${entry.commit.id}</code></dd><dt>Entry</dt><dd><code>${entry.id}</code></dd></dl>`;
+  return { title: `${wordsOf(entry.action)}, ${entry.time.slice(0, 10)}`, content };
+});
+
+/** The entry with an id among those of its millisecond. */
+async function entryAt(
+  ask: Visit['ask'],
+  { time: at, entry: wanted }: z.output<typeof entryParams>,
+): Promise<AuditEntry | undefined> {
+  for (let cursor: string | undefined; ; ) {
+    const { entries, nextCursor } = await ask(
+      { path: '/v1/audit', query: { since: at, until: at, limit: atOnce, cursor } },
+      auditListSchema,
+    );
+    const found = entries.find((each) => each.id === wanted);
+    if (found !== undefined || nextCursor === undefined) return found;
+    cursor = nextCursor;
+  }
+}
+
+/** All fields of an entry but those of its proof, each with its name. */
+function factsOf(entry: AuditEntry, around: Around): (readonly [name: string, value: SafeHtml | string])[] {
+  const { base } = around;
+  const { domain, jobId, contentVersion, keyId, name, requestId, sha256, replayOf, source, error } = entry;
+  const exportOf = (of: string) => html`<a href="${base}/exports/${of}"><code>${of}</code></a>`;
+  const facts: [string, SafeHtml | string | false | undefined][] = [
+    [
+      'Action',
+      html`<a href="${withQuery(`${base}/audit`, { action: entry.action })}"><code>${entry.action}</code></a>`,
+    ],
+    ['By', actorOf(entry.actor, around)],
+    ['Domain', domain !== undefined && html`<a href="${base}/domains/${domain}">${domain}</a>`],
+    ['Export', jobId !== undefined && exportOf(jobId)],
+    ['Replay of', replayOf !== undefined && exportOf(replayOf)],
+    [
+      'Content',
+      contentVersion !== undefined &&
+        (domain === undefined
+          ? html`<code>${contentVersion}</code>`
+          : html`<a href="${base}/domains/${domain}/content/${contentVersion}"><code>${contentVersion}</code></a>`),
+    ],
+    ['Label', entry.label],
+    ['From', source !== undefined && sourceOf(source)],
+    [
+      'Key',
+      keyId !== undefined &&
+        (around.names.has(keyId)
+          ? html`<a href="${base}/keys/${keyId}"><code>${keyId}</code></a>`
+          : html`<code>${keyId}</code>`),
+    ],
+    ['Replaced key', entry.oldKeyId !== undefined && html`<code>${entry.oldKeyId}</code>`],
+    ['Name', name],
+    ['Kind', entry.kind],
+    ['Plan', entry.plan],
+    ['Deployment', entry.deployment !== undefined && String(entry.deployment)],
+    ['Login', entry.login],
+    ['Protects', entry.protects],
+    ['Pages', entry.pageCount !== undefined && count(entry.pageCount)],
+    ['Size', entry.sizeBytes !== undefined && `${bytes(entry.sizeBytes)} (${count(entry.sizeBytes)} bytes)`],
+    ['SHA-256', sha256 !== undefined && html`<code class="hash">${sha256}</code>`],
+    ['Until', entry.expiresAt !== undefined && exactly(entry.expiresAt)],
+    ['Address', entry.address],
+    ['Hash of the address', entry.addressHash !== undefined && html`<code class="hash">${entry.addressHash}</code>`],
+    ['Error', error],
+    [
+      'Request',
+      requestId !== undefined &&
+        html`<a href="${withQuery(`${base}/audit`, { request: requestId })}" title="All that this request caused"><code>${requestId}</code></a>`,
+    ],
+  ];
+  return facts.flatMap(([title, value]) =>
+    value === undefined || value === false || value === '' ? [] : [[title, value] as const],
+  );
+}
+
 const ndjson = 'application/x-ndjson';
 const exportQuery = z.object({ ...filters, as: z.enum(['csv', 'ndjson']).default('csv').catch('csv') });
 
@@ -221,4 +333,4 @@ async function* csvOf(parts: Readable, nameOf: (id: string) => string | undefine
     yield auditCsvLine(shownAuditEntrySchema.parse(JSON.parse(line)), nameOf);
 }
 
-export const auditRoutes = [auditPage, auditExport];
+export const auditRoutes = [auditPage, entryPage, auditExport];

@@ -24,6 +24,7 @@ import { PlatformRefusal } from '../platform.ts';
 import { icon } from '../pieces/icon.ts';
 import { keyNames } from '../pieces/key-names.ts';
 import { liveConnection, livePart, sendLive } from '../pieces/live.ts';
+import { answerOrProblem, inTime, type Part, partOf, unlessSilent } from '../pieces/part.ts';
 import {
   bytes,
   command,
@@ -86,7 +87,7 @@ function isEntry(value: unknown): boolean {
 
 type Export = {
   job: ExportJob;
-  history: ExportHistory;
+  history: Part<ExportHistory>;
   timeline: Timeline | undefined;
   /** Name of the key, person or service that asked for it. */
   requestedBy: string | undefined;
@@ -95,12 +96,16 @@ type Export = {
 async function read({ ask, params: { jobId: id } }: Pick<At, 'ask' | 'params'>, now: Date): Promise<Export> {
   const [job, history] = await Promise.all([
     ask({ path: jobPath(id) }, exportJobSchema),
-    ask({ path: `${jobPath(id)}/events` }, historySchema),
+    answerOrProblem(ask({ path: `${jobPath(id)}/events` }, historySchema)),
   ]);
-  const actor = history.events[0]?.actor;
-  const names = actor?.kind === 'key' ? await keyNames({ ask }) : undefined;
+  return await exportOf({ ask }, job, history, now);
+}
+
+async function exportOf(visit: Pick<At, 'ask'>, job: ExportJob, history: Part<ExportHistory>, now: Date) {
+  const actor = history.answer?.events[0]?.actor;
+  const names = actor?.kind === 'key' ? await unlessSilent(keyNames(visit)) : undefined;
   const requestedBy = actor && (names?.get(actor.id) ?? actor.id);
-  return { job, history, timeline: drawable(history, now), requestedBy };
+  return { job, history, timeline: history.answer && drawable(history.answer, now), requestedBy };
 }
 
 /** The timeline of a history; undefined if it cannot be read, such as that of a newer platform. */
@@ -208,7 +213,8 @@ ${mayChange ? html`<p><a class="button" href="${withQuery(`${base}/domains/${job
   return html`<div class="notice ${isCancelled(job) ? '' : 'bad'}">${icon(isCancelled(job) ? 'ban' : 'circle-x')}<div><p><strong>${job.error ?? 'The export failed, and named no reason.'}</strong></p>${advice}<p><a href="${base}/exports?domain=${job.domain}">All exports of ${job.domain}</a></p></div></div>`;
 }
 
-function timelineSection({ timeline, job }: Export): SafeHtml {
+function timelineSection({ timeline, job, history }: Export): SafeHtml {
+  if (history.answer === undefined) return html`<h2>Timeline</h2>${history.problem}`;
   if (timeline === undefined)
     return empty('The timeline cannot be drawn', command(`npm run bindery -- events ${job.jobId} --list`));
   const { troubles } = timeline;
@@ -227,7 +233,9 @@ ${
 }`;
 }
 
-function eventList({ history: { events }, job }: Export): SafeHtml {
+function eventList({ history, job }: Export): SafeHtml {
+  if (history.answer === undefined) return history.problem;
+  const { events } = history.answer;
   const zeroMs = Date.parse(job.createdAt);
   const newest = events.slice(-mostEvents).toReversed();
   return html`<p class="about">${plural(events.length, 'event')}, newest first.</p>
@@ -249,9 +257,9 @@ async function afterEnd(visit: At, seen: Export, { with: other, findings }: z.ou
   if (seen.job.status !== 'completed') return html``;
   const [report, comparison] = await Promise.all([
     reportSection(visit, seen.job, findings),
-    compared(visit, seen, other),
+    partOf(compared(visit, seen, other), (shown) => shown),
   ]);
-  return html`${report}${comparison}`;
+  return html`${report}<section aria-labelledby="comparison"><h2 id="comparison">Comparison</h2>${comparison}</section>`;
 }
 
 const severityTones: Record<ExportReport['byCode'][number]['severity'], Tone> = {
@@ -264,7 +272,9 @@ async function reportSection({ ask, base }: At, { jobId: of }: ExportJob, cursor
   const head = html`<h2 id="findings">Findings</h2>`;
   let report: ExportReport;
   try {
-    report = await ask({ path: `${jobPath(of)}/report`, query: { limit: findingsAtOnce, cursor } }, exportReportSchema);
+    report = await inTime(
+      ask({ path: `${jobPath(of)}/report`, query: { limit: findingsAtOnce, cursor } }, exportReportSchema),
+    );
   } catch (error) {
     if (!(error instanceof PlatformRefusal)) throw error;
     return html`<section aria-labelledby="findings">${head}<p class="quiet">${error.message}</p></section>`;
@@ -312,15 +322,14 @@ async function compared(visit: At, { job, timeline }: Export, other: string | un
     exportListSchema,
   );
   const others = jobs.filter((each) => each.contentVersion === job.contentVersion && each.jobId !== job.jobId);
-  const head = html`<h2 id="comparison">Comparison</h2>`;
   if (others.length === 0)
-    return html`<section aria-labelledby="comparison">${head}<p class="quiet">No other export of the last ${mostCompared} has the same content. “Replay” makes one, whose archive must have the same digest.</p></section>`;
+    return html`<p class="quiet">No other export of the last ${mostCompared} has the same content. “Replay” makes one, whose archive must have the same digest.</p>`;
   const chosen = others.find((each) => each.jobId === other);
   const choose = html`<form method="get" action="${base}/exports/${job.jobId}" class="filters"><div><label for="f-with">Another export of the same content</label><select id="f-with" name="with">${others.map(
     (each) =>
       html`<option value="${each.jobId}"${each === chosen ? html` selected` : ''}>${each.jobId.slice(0, 9)}…${each.jobId.slice(-5)}, ${each.createdAt.slice(0, 16).replace('T', ' ')} UTC</option>`,
   )}</select></div><button class="button">Compare</button></form>`;
-  if (chosen === undefined) return html`<section aria-labelledby="comparison">${head}${choose}</section>`;
+  if (chosen === undefined) return choose;
   const history = await ask({ path: `${jobPath(chosen.jobId)}/events` }, historySchema);
   const [one, two] = [timeline, drawable(history, now)];
   const isSame = one?.bundle !== undefined && one.bundle.sha256 === two?.bundle?.sha256;
@@ -331,7 +340,7 @@ async function compared(visit: At, { job, timeline }: Export, other: string | un
     ['Renderer', one?.rendererVersion ?? 'unknown', two?.rendererVersion ?? 'unknown'],
     ['Started', time(job.createdAt, now), time(chosen.createdAt, now)],
   ];
-  return html`<section aria-labelledby="comparison">${head}${choose}
+  return html`${choose}
 <p>${isSame ? state('good', 'Same digest') : state('warn', 'Different digest')}</p>
 ${table(
   'Digests',
@@ -341,7 +350,7 @@ ${table(
     { title: 'The other', cell: ([, , value]) => value },
   ],
   rows,
-)}<p>${exportLink(base, chosen)}</p></section>`;
+)}<p>${exportLink(base, chosen)}</p>`;
 }
 
 const digestOf = (timeline: Timeline | undefined): SafeHtml | string =>

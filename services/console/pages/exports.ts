@@ -5,6 +5,7 @@ import { whoamiSchema } from '#shared/interfaces/http/directory.ts';
 import { hasRole } from '#shared/interfaces/http/person-token.ts';
 import { page, stream } from '../page.ts';
 import { liveConnection, livePart, sendLive } from '../pieces/live.ts';
+import { answerOrProblem, unlessSilent } from '../pieces/part.ts';
 import {
   attribute,
   type Column,
@@ -54,10 +55,13 @@ const addressOf = (base: string, { domain, state: status, since }: Filters): str
 
 /** All exports of the organization, newest first. Rows change while the page is open, and new exports wait behind a link. */
 const exportsPage = page({ path: '/exports', query }, async ({ ask, base, role, now, query: filter }) => {
-  const [{ domains }, { jobs, nextCursor }] = await Promise.all([
-    ask({ path: '/v1/whoami' }, whoamiSchema),
-    ask(listOf(filter), exportListSchema),
+  const [known, list] = await Promise.all([
+    unlessSilent(ask({ path: '/v1/whoami' }, whoamiSchema)),
+    answerOrProblem(ask(listOf(filter), exportListSchema)),
   ]);
+  const { jobs, nextCursor } = list.answer ?? { jobs: [], nextCursor: undefined };
+  // Without the list of domains, the filter has the chosen one.
+  const domains = known?.domains ?? (filter.domain === undefined ? [] : [{ domain: filter.domain }]);
   const isFiltered = Boolean(filter.domain ?? filter.state ?? filter.since ?? filter.cursor);
   const live = withQuery(`${base}/exports/live`, {
     ...{ domain: filter.domain, state: filter.state, since: filter.since, cursor: filter.cursor },
@@ -85,14 +89,16 @@ const exportsPage = page({ path: '/exports', query }, async ({ ask, base, role, 
 </form>
 <div id="new-exports" role="status"></div>
 ${
-  jobs.length > 0
-    ? table('Exports', columnsOf(base, now), jobs, rowId)
-    : isFiltered
-      ? empty('No export fits', html`<a href="${base}/exports">Show all exports</a>`)
-      : empty(
-          'Nothing was exported yet',
-          html`<p>An export makes the archive of a domain's newest content.</p>${command(`npm run bindery -- export ${domains[0]?.domain ?? 'docs'} --wait --out site.tar.gz`)}`,
-        )
+  list.answer === undefined
+    ? list.problem
+    : jobs.length > 0
+      ? table('Exports', columnsOf(base, now), jobs, rowId)
+      : isFiltered
+        ? empty('No export fits', html`<a href="${base}/exports">Show all exports</a>`)
+        : empty(
+            'Nothing was exported yet',
+            html`<p>An export makes the archive of a domain's newest content.</p>${command(`npm run bindery -- export ${domains[0]?.domain ?? 'docs'} --wait --out site.tar.gz`)}`,
+          )
 }
 ${further(
   nextCursor === undefined ? undefined : withQuery(addressOf(base, filter), { cursor: nextCursor }),

@@ -11,6 +11,7 @@ import {
 } from '#shared/interfaces/http/directory.ts';
 import { hasRole } from '#shared/interfaces/http/person-token.ts';
 import { form, page, type Visit } from '../page.ts';
+import { unlessSilent } from '../pieces/part.ts';
 import {
   choiceField,
   command,
@@ -169,7 +170,7 @@ const createKey = form(
       ...(allowedAddresses.length > 0 && { allowedAddresses }),
       ...(allowedOrigins.length > 0 && { allowedOrigins }),
     };
-    const around = await visit.ask({ path: '/v1/whoami' }, whoamiSchema);
+    const around = await unlessSilent(visit.ask({ path: '/v1/whoami' }, whoamiSchema));
     const key = await visit.ask({ method: 'POST', path: '/v1/api-keys', body }, createdApiKeySchema);
     return secretView(visit, key, 'Key created', around);
   },
@@ -267,7 +268,7 @@ const rotateKey = form(
     page: keyPage,
   },
   async (visit, body) => {
-    const around = await visit.ask({ path: '/v1/whoami' }, whoamiSchema);
+    const around = await unlessSilent(visit.ask({ path: '/v1/whoami' }, whoamiSchema));
     const path = `/v1/api-keys/${visit.params.id}/rotate` as const;
     const key = await visit.ask({ method: 'POST', path, body }, createdApiKeySchema);
     return secretView(visit, key, 'Key rotated', around);

@@ -9,6 +9,7 @@ import {
   organizationSchema,
 } from '#shared/interfaces/http/directory.ts';
 import { form, page, type Visit } from '../page.ts';
+import { unlessSilent } from '../pieces/part.ts';
 import {
   choiceField,
   command,
@@ -231,9 +232,11 @@ const grantAdminKey = form(
     }),
   },
   async ({ ask, now, params: { organization } }, { keyName: name, expiresInDays }) => {
-    const path = `/v1/organizations/${organization}/api-keys` as const;
-    const key = await ask({ method: 'POST', path, body: { name, expiresInDays } }, createdApiKeySchema);
-    return secretView({ base: `/o/${organization}`, organization, now }, key, 'Key granted');
+    const path = `/v1/organizations/${organization}` as const;
+    const around = await unlessSilent(ask({ path }, organizationDetailSchema));
+    const body = { name, expiresInDays };
+    const key = await ask({ method: 'POST', path: `${path}/api-keys`, body }, createdApiKeySchema);
+    return secretView({ base: `/o/${organization}`, organization, now }, key, 'Key granted', around);
   },
 );
 

@@ -84,7 +84,7 @@ const createOrganization = form(
     page: organizationsPage,
   },
   async ({ ask, now }, body) => {
-    const { organization, adminKey } = await ask(
+    const { organization, adminKey, platformUrl } = await ask(
       { method: 'POST', path: '/v1/organizations', body },
       organizationCreatedSchema,
     );
@@ -92,6 +92,7 @@ const createOrganization = form(
       { base: `/o/${organization.id}`, organization: organization.id, now },
       { ...adminKey, name: '' },
       `${organization.name} is created`,
+      { platformUrl, domains: [] },
     );
     return {
       title,

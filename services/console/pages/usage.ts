@@ -5,6 +5,7 @@ import { limitListSchema, type Usage, usageSchema } from '#shared/interfaces/htt
 import { whoamiSchema } from '#shared/interfaces/http/directory.ts';
 import { readersSchema } from '#shared/interfaces/http/site-views.ts';
 import { page, type Visit } from '../page.ts';
+import { answerOrProblem, partOf, unlessSilent } from '../pieces/part.ts';
 import { bytes, choiceField, command, count, empty, pageHead, plural, table } from '../pieces/pieces.ts';
 import { type Bar, plot } from '../pieces/plot.ts';
 
@@ -72,14 +73,16 @@ const usagePage = page({ path: '/usage', query }, async (visit) => {
   const month = offered.find((each) => each === visit.query.month) ?? today.slice(0, 7);
   const { by } = visit.query;
   const [first] = monthsBefore(month, monthsTogether).slice(-1);
-  const [{ domains, organization }, usage, limits] = await Promise.all([
-    ask({ path: '/v1/whoami' }, whoamiSchema),
-    ask({ path: '/v1/usage', query: by === 'day' ? { month } : { months: `${first}..${month}` } }, usageSchema),
-    ask({ path: '/v1/limits' }, limitListSchema),
+  const [known, usage, limits] = await Promise.all([
+    unlessSilent(ask({ path: '/v1/whoami' }, whoamiSchema)),
+    answerOrProblem(
+      ask({ path: '/v1/usage', query: by === 'day' ? { month } : { months: `${first}..${month}` } }, usageSchema),
+    ),
+    answerOrProblem(ask({ path: '/v1/limits' }, limitListSchema)),
   ]);
-  const slugs = domains.map(({ domain }) => domain);
+  const slugs = known?.domains.map(({ domain }) => domain) ?? [];
   const domain = slugs.find((slug) => slug === visit.query.domain) ?? slugs[0];
-  const content = html`${pageHead('Usage', `Plan ${organization.plan}. Days and months are those of UTC.`)}
+  const content = html`${pageHead('Usage', `${known === undefined ? '' : `Plan ${known.organization.plan}. `}Days and months are those of UTC.`)}
 <form method="get" action="${visit.base}/usage" class="filters">
 ${choiceField('by', {
   label: 'By',
@@ -92,20 +95,23 @@ ${choiceField('by', {
 ${choiceField('month', { label: 'Month', choices: offered.map((each) => [each, each] as const), value: month })}
 ${slugs.length < 2 ? '' : choiceField('domain', { label: 'Page views of', choices: slugs.map((slug) => [slug, slug] as const), value: domain ?? '' })}
 <button class="button">Show</button></form>
-<div class="plots">${figures.map((each) =>
+${usage.answer === undefined ? usage.problem : plots(usage.answer, by, daysOf(month, today))}
+<section aria-labelledby="limits"><h2 id="limits">Limits</h2>${limits.answer === undefined ? limits.problem : limitTable(limits.answer, usage.answer)}</section>
+${domain === undefined || by === 'month' ? '' : html`<section aria-labelledby="readers"><h2 id="readers">Readers of ${domain}</h2>${await partOf(readersOf(visit, domain, daysOf(month, today)), (shown) => shown)}</section>`}`;
+  return { title: 'Usage', content };
+});
+
+const plots = (usage: Usage, by: 'day' | 'month', days: readonly string[]): SafeHtml =>
+  html`<div class="plots">${figures.map((each) =>
     plot({
       title: `${each.title} by ${by}`,
       unit: each.title,
       of: by === 'day' ? 'Day' : 'Month',
-      bars: by === 'day' ? dayBars(usage, each.figure, daysOf(month, today)) : monthBars(usage, each.figure),
+      bars: by === 'day' ? dayBars(usage, each.figure, days) : monthBars(usage, each.figure),
       total: sumOf(usage, each),
       ...(each.format && { format: each.format }),
     }),
-  )}</div>
-${limitTable(limits, usage)}
-${domain === undefined || by === 'month' ? '' : await readersOf(visit, domain, daysOf(month, today))}`;
-  return { title: 'Usage', content };
-});
+  )}</div>`;
 
 /** The sum of a figure over the shown time; one whose records have expired is not known. */
 function sumOf({ months }: Usage, { figure, format = count }: Figure): string {
@@ -129,16 +135,16 @@ const monthBars = ({ months }: Usage, figure: UsageFigureName): Bar[] =>
 
 export const windows: Readonly<Record<number, string>> = { 3_600: 'hour', 86_400: 'day' };
 
-/** The limits of the plan, with the day that came closest to each of them. */
-function limitTable({ limits, activeExports }: z.output<typeof limitListSchema>, { months }: Usage): SafeHtml {
-  const days = months.flatMap((month) => month.days);
+/** The limits of the plan, with the day that came closest to each of them unless the usage is not known. */
+function limitTable({ limits, activeExports }: z.output<typeof limitListSchema>, usage: Usage | undefined): SafeHtml {
+  const days = usage?.months.flatMap((month) => month.days) ?? [];
   const busiest = (name: string): string => {
     const figure = figures.find(({ limit }) => limit === name)?.figure;
     const most = figure && days.toSorted((a, b) => (b.figures[figure] ?? 0) - (a.figures[figure] ?? 0))[0];
     const value = (figure && most?.figures[figure]) ?? 0;
     return most === undefined || value === 0 ? '' : `${count(value)} on ${most.day}`;
   };
-  return html`<section aria-labelledby="limits"><h2 id="limits">Limits</h2><p class="about">All keys and people of the organization share them. Up to ${plural(activeExports, 'export')} may be active at once.</p>
+  return html`<p class="about">All keys and people of the organization share them. Up to ${plural(activeExports, 'export')} may be active at once.</p>
 ${table(
   'Limits of the plan',
   [
@@ -146,10 +152,10 @@ ${table(
     { title: 'At most', isNumber: true, cell: ({ requests }) => count(requests) },
     { title: 'Per', cell: ({ windowSeconds }) => windows[windowSeconds] ?? plural(windowSeconds, 'second') },
     { title: 'Left now', isNumber: true, cell: ({ remaining }) => count(remaining) },
-    { title: 'Busiest day', cell: ({ name }) => busiest(name) },
+    { title: 'Busiest day', cell: ({ name }) => (usage === undefined ? 'not known now' : busiest(name)) },
   ],
   limits,
-)}</section>`;
+)}`;
 }
 
 /** Page views and searches of the site of a domain. */
@@ -159,18 +165,16 @@ async function readersOf({ ask }: Pick<Visit, 'ask'>, domain: string, days: read
     { path: `${path}/readers`, query: { from: days[0], to: days.at(-1), limit: mostListed } },
     readersSchema,
   );
-  const heading = html`<h2 id="readers">Readers of ${domain}</h2>`;
   if (views + searches === 0)
-    return html`<section aria-labelledby="readers">${heading}${empty(
+    return empty(
       'No page view was counted in this month',
       html`A site counts page views when it is opened with counting.${command(`npm run bindery -- site open ${domain} --counts`)}`,
-    )}</section>`;
+    );
   const viewed = new Map(readers.days.map((each) => [each.day, each.views]));
   const searched = new Map(readers.days.map((each) => [each.day, each.searches]));
   const barsOf = (known: ReadonlyMap<string, number>): Bar[] =>
     days.map((day) => ({ name: day, short: String(Number(day.slice(8))), value: known.get(day) ?? 0 }));
-  return html`<section aria-labelledby="readers">${heading}
-<div class="plots">${plot({ title: 'Page views by day', unit: 'Page views', of: 'Day', bars: barsOf(viewed) })}
+  return html`<div class="plots">${plot({ title: 'Page views by day', unit: 'Page views', of: 'Day', bars: barsOf(viewed) })}
 ${plot({ title: 'Searches by day', unit: 'Searches', of: 'Day', bars: barsOf(searched) })}</div>
 <div class="beside"><div><h3>Pages</h3>${table(
     'Pages with the most views',
@@ -191,7 +195,7 @@ ${plot({ title: 'Searches by day', unit: 'Searches', of: 'Day', bars: barsOf(sea
           ],
           readers.queries,
         )
-  }</div></div></section>`;
+  }</div></div>`;
 }
 
 export const usageRoutes = [usagePage];

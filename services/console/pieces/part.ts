@@ -22,6 +22,19 @@ export async function inTime<T>(asked: Promise<T>): Promise<T> {
   return await withDeadline(asked, withinMs, late);
 }
 
+/** The answer to a question of a page that stands without it. `problem`: the notice in its place, which is empty if there is an answer. */
+export type Part<T> = { answer: T | undefined; problem: SafeHtml };
+
+/** Rejects with refusals that are about the page, such as that there is no such thing. */
+export async function answerOrProblem<T>(asked: Promise<T>): Promise<Part<T>> {
+  try {
+    return { answer: await inTime(asked), problem: html`` };
+  } catch (error) {
+    if (!isSilence(error)) throw error;
+    return { answer: undefined, problem: unknownPart(error.message, error.requestId) };
+  }
+}
+
 /**
  * A part of a page that fails alone. If the platform cannot answer, or is late, the part says so and the rest of the page stands. Rejects with other
  * refusals, such as that there is no such thing.
@@ -37,10 +50,8 @@ export async function partOf<T>(asked: Promise<T>, show: (answer: T) => SafeHtml
 
 /** The answer of the platform, or undefined if it cannot answer, or is late. */
 export const unlessSilent = async <T>(asked: Promise<T>): Promise<T | undefined> =>
-  await inTime(asked).catch((error: unknown) => {
-    if (!isSilence(error)) throw error;
-    return undefined;
-  });
+  (await answerOrProblem(asked)).answer;
 
+/** The platform does not answer now: it is down, late, faulty, or has answered too many requests. */
 const isSilence = (error: unknown): error is PlatformRefusal =>
-  error instanceof PlatformRefusal && (error.status === 0 || error.status >= 500);
+  error instanceof PlatformRefusal && (error.status === 0 || error.status === 429 || error.status >= 500);

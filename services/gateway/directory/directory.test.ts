@@ -29,6 +29,7 @@ test('a new organization gets its first admin key, which works at once', async (
       key: expect.stringMatching(/^svc_[0-9A-Za-z]{36}$/),
       expiresAt: '2026-05-30T10:00:00.000Z',
     },
+    platformUrl: 'http://127.0.0.1:8080',
   });
   const keys = await get('/v1/api-keys', created.json().adminKey.key);
   expect(keys.json().apiKeys).toHaveLength(1);

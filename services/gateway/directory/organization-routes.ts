@@ -90,7 +90,8 @@ export const organizationRoutes = [
       );
       const { id, expiresAt } = key.apiKey;
       const ends = expiresAt === undefined ? {} : { expiresAt };
-      return { organization: toOrganization(state), adminKey: { id, key: key.secret, ...ends } };
+      const platformUrl = platformUrlOf(context.config);
+      return { organization: toOrganization(state), adminKey: { id, key: key.secret, ...ends }, platformUrl };
     },
   ),
   publicRoute(
@@ -103,11 +104,12 @@ export const organizationRoutes = [
       params,
       answer: organizationDetailSchema,
     },
-    async ({ bus: { readModels }, keyUses }, { params: { org } }) => {
+    async ({ bus: { readModels }, keyUses, config }, { params: { org } }) => {
       const stored = await askBus(readModels.directoryOrganizations.get(organizationKey(org)));
       const state = found(stored?.document.state, org);
       return {
         ...toOrganization(state),
+        platformUrl: platformUrlOf(config),
         createdAt: state.createdAt,
         domains: toListedDomains(state.domains),
         apiKeys: await listedApiKeys(keyUses, org, state.keys),
@@ -193,6 +195,9 @@ function found(state: DirectoryState | undefined, organization: string): Directo
   if (state === undefined) throw new ApiError('not_found', `There is no organization "${organization}".`);
   return state;
 }
+
+/** The address of the platform for its clients, without a slash at its end. */
+export const platformUrlOf = ({ publicUrl }: { publicUrl: string }): string => publicUrl.replace(/\/+$/, '');
 
 export const toOrganization = ({ organization, name, plan }: DirectoryState) => ({ id: organization, name, plan });
 

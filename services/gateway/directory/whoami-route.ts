@@ -1,6 +1,6 @@
 import { toListedDomains, whoamiSchema } from '#shared/interfaces/http/directory.ts';
 import { publicRoute } from '../public-route.ts';
-import { toOrganization } from './organization-routes.ts';
+import { platformUrlOf, toOrganization } from './organization-routes.ts';
 
 /** Returns the caller of a request with its rights. */
 export const whoamiRoute = publicRoute(
@@ -28,7 +28,7 @@ export const whoamiRoute = publicRoute(
       address: origin.address,
       organization: toOrganization(state),
       domains: toListedDomains(domains),
-      platformUrl: config.publicUrl.replace(/\/+$/, ''),
+      platformUrl: platformUrlOf(config),
     };
   },
 );

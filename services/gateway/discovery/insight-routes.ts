@@ -7,12 +7,15 @@ import {
 } from '#shared/interfaces/http/insights.ts';
 import { domainName } from '#shared/contracts/identifiers.ts';
 import { conversationsKeptDays, type InsightFigures, insightFiguresKey } from '#shared/contracts/insights.ts';
+import { siteViewsDocumentSchema, siteViewsKey } from '#shared/contracts/site-views.ts';
 import { firstKeptDay } from '#shared/messaging/subjects/subject-table.ts';
+import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { dayMs } from '#shared/runtime/time-and-ids.ts';
 import { askBus } from '../ask-bus.ts';
+import { resolveDomain } from '../auth/authenticate.ts';
 import type { GatewayContext } from '../context.ts';
 import { publicRoute } from '../public-route.ts';
-import { addDays } from '../sites/view-routes.ts';
+import { eachDay } from '../sites/view-routes.ts';
 import { agentSums } from './sum-agents.ts';
 import { sumInsights } from './sum-insights.ts';
 import { questionsOf } from './sum-questions.ts';
@@ -38,7 +41,8 @@ export const insightRoutes = [
       const figures = await figuresOf(context, organization, domain.slug, wanted);
       const [from = '', to = from] = [wanted[0], wanted.at(-1)];
       const agents = agentSums();
-      await addDays(context, organization, domain.slug, { from, to }, (day) => agents.add(day));
+      const calls = (day: string) => agentsOn(context, siteViewsKey(organization, domain.slug, day), day);
+      await eachDay(context.clock, { from, to }, calls, (each) => agents.add(each));
       return { domain: domain.slug, from, to, ...sumInsights(figures, limit), agents: agents.result(limit) };
     },
   ),
@@ -51,10 +55,11 @@ export const insightRoutes = [
       key: 'admin',
       query: questionsQuerySchema,
       answer: questionsSchema,
+      errors: ['not_found'],
     },
-    async ({ bus, clock }, { principal: { organization, domains }, query: { days = defaultDays } }) => {
+    async ({ bus, clock }, { principal: { organization, domains }, query: { days = defaultDays, domain } }) => {
       const wanted = lastDays(clock.now(), days);
-      const slugs = domains.map(({ slug }) => slug);
+      const slugs = domain === undefined ? domains.map(({ slug }) => slug) : [resolveDomain(domains, domain).slug];
       const [from = '', to = from] = [wanted[0], wanted.at(-1)];
       return { from, to, ...(await questionsOf(bus.readModels.usageConversations, organization, slugs, wanted)) };
     },
@@ -68,6 +73,20 @@ function lastDays(now: Date, count: number): string[] {
   );
   const firstDay = firstKeptDay(now, conversationsKeptDays);
   return days.filter((day) => day >= firstDay).reverse();
+}
+
+const agentsSchema = siteViewsDocumentSchema.pick({ agents: true });
+
+/**
+ * Calls of agents on a day. The document also has the views of a thousand pages, so only the part with the calls is checked, and it is not read as JSON on
+ * days without calls. A string in JSON cannot contain the quotation marks of the name.
+ */
+async function agentsOn({ bus }: Pick<GatewayContext, 'bus'>, key: string, day: string) {
+  const stored = await askBus(bus.readModels.siteViews.getText(key));
+  if (stored?.text.includes('"agents":') !== true) return undefined;
+  const read = agentsSchema.safeParse(jsonIn(stored.text.toString()));
+  // The store says what is wrong with a document.
+  return { day, document: read.success ? read.data : stored.parse() };
 }
 
 const readsAtOnce = 10;

@@ -3,7 +3,7 @@ import { type JobListEntry, jobListOrder } from '#shared/interfaces/read-models.
 import type { GatewayContext } from '../context.ts';
 import { readCursor, toCursor } from '../parse-input.ts';
 import { type DayList, mostRead, partsNewestFirst, readCost } from '../read-day-list.ts';
-import { exportJobOf, readJob } from './read-job.ts';
+import { exportJobOf, readJobs } from './read-job.ts';
 
 /**
  * An organization's jobs, newest first. `domain` is the slug. If few jobs match, an answer may have fewer than requested, with a cursor to continue.
@@ -33,7 +33,12 @@ export async function listJobs(
   const page = found.slice(0, query.limit);
   const last = page.at(-1);
   if (found.length > query.limit && last !== undefined) next = jobListOrder(last);
-  const jobs = await Promise.all(page.map(async (job) => exportJobOf(await readJob(context, organization, job.jobId))));
+  const views = await readJobs(
+    context,
+    organization,
+    page.map(({ jobId }) => jobId),
+  );
+  const jobs = views.map(exportJobOf);
   return { jobs, ...(next === undefined ? {} : { nextCursor: toCursor(next) }) };
 }
 

@@ -23,6 +23,16 @@ export async function readJob({ bus }: Reader, organization: string, jobId: stri
   return viewOf(last.commit);
 }
 
+/** The same for several jobs in one question to the read model, in their order. */
+export async function readJobs(context: Reader, organization: string, jobIds: readonly string[]): Promise<JobView[]> {
+  const keys = jobIds.map((jobId) => jobStatusKey(organization, jobId));
+  const found = await askBus(context.bus.readModels.jobStatus.getMany(keys));
+  const views = new Map(found.flatMap((each) => ('problem' in each ? [] : [[each.key, each.document] as const])));
+  return await Promise.all(
+    jobIds.map(async (jobId, at) => views.get(keys[at] ?? '') ?? (await readJob(context, organization, jobId))),
+  );
+}
+
 /** The newest acknowledged commit of a job, for decisions. Throws `not_found`. */
 export async function readJobForDecision(
   { bus }: Reader,

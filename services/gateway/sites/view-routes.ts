@@ -100,10 +100,7 @@ export const viewRoutes = [
 
 type Range = { from?: string | undefined; to?: string | undefined };
 
-/**
- * Adds the days of a range that have a document, oldest first, and returns the range: by default the last 30 days. A document may have 0.4 MB, so only a
- * few are in memory. Throws `invalid_request`.
- */
+/** Adds the days of a range that have a document, oldest first, and returns the range. Throws `invalid_request`. */
 export async function addDays(
   {
     bus,
@@ -117,6 +114,23 @@ export async function addDays(
   range: Range,
   add: (day: ViewedDay) => void,
 ): Promise<{ from: string; to: string }> {
+  const read = async (day: string): Promise<ViewedDay | undefined> => {
+    const stored = await askBus(bus.readModels.siteViews.get(siteViewsKey(organization, domain, day)));
+    return stored === undefined ? undefined : { day, document: stored.document };
+  };
+  return await eachDay(clock, range, read, add);
+}
+
+/**
+ * Reads the days of a range, oldest first, and returns the range: by default the last 30 days. A document may have 0.4 MB, so only a few are in memory.
+ * Throws `invalid_request`.
+ */
+export async function eachDay<D>(
+  clock: Clock,
+  range: Range,
+  read: (day: string) => Promise<D | undefined>,
+  add: (found: D) => void,
+): Promise<{ from: string; to: string }> {
   const to = range.to ?? clock.now().toISOString().slice(0, 10);
   const from = range.from ?? daysBefore(to, usualDays - 1);
   const count = (Date.parse(to) - Date.parse(from)) / dayMs + 1;
@@ -127,14 +141,9 @@ export async function addDays(
     });
   }
   const wanted = Array.from({ length: count }, (_, at) => daysBefore(to, count - 1 - at));
-  while (wanted.length > 0) {
-    const days = wanted.splice(0, readsAtOnce);
-    const read = await inParallel(days, readsAtOnce, async (day): Promise<ViewedDay[]> => {
-      const stored = await askBus(bus.readModels.siteViews.get(siteViewsKey(organization, domain, day)));
-      return stored === undefined ? [] : [{ day, document: stored.document }];
-    });
-    for (const day of read.flat()) add(day);
-  }
+  while (wanted.length > 0)
+    for (const found of await inParallel(wanted.splice(0, readsAtOnce), readsAtOnce, read))
+      if (found !== undefined) add(found);
   return { from, to };
 }
 

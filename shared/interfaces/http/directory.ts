@@ -115,6 +115,7 @@ export const organizationCreatedSchema = z
   .object({
     organization: organizationSchema,
     adminKey: z.object({ id: z.string(), key: z.string(), expiresAt: z.iso.datetime().optional() }),
+    platformUrl: z.string().optional(),
   })
   .meta({ title: 'OrganizationCreated' });
 
@@ -223,7 +224,12 @@ export const apiKeyListSchema = z.object({ apiKeys: z.array(listedApiKeySchema) 
 
 /** Answer of `GET /v1/organizations/{org}`: an organization with its domains, sorted by slug, and all API keys that are still listed. */
 export const organizationDetailSchema = organizationSchema
-  .extend({ createdAt: timestamp, domains: z.array(listedDomainSchema), apiKeys: z.array(listedApiKeySchema) })
+  .extend({
+    createdAt: timestamp,
+    platformUrl: z.string().optional(),
+    domains: z.array(listedDomainSchema),
+    apiKeys: z.array(listedApiKeySchema),
+  })
   .meta({ title: 'OrganizationDetail' });
 
 export type OrganizationDetail = z.infer<typeof organizationDetailSchema>;

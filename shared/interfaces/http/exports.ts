@@ -157,12 +157,14 @@ export function toHistoryEntries(commit: ExportCommit): HistoryEntry[] {
   }));
 }
 
-/** The data of an event as clients see it, without members that are undefined. A parsed event is JSON, so its parts are copied as they are. */
+/** The data of an event as clients see it, without members that are undefined. A parsed event is JSON, so its parts are taken as they are. */
 function withoutInternalFields(data: object): HistoryEntry['data'] {
-  const shown: [string, Json][] = [];
-  for (const [name, value] of Object.entries(data) as [string, Json | undefined][])
-    if (value !== undefined && !internalFields.has(name)) shown.push([name, shownPart(value)]);
-  return Object.fromEntries(shown);
+  const shown: HistoryEntry['data'] = {};
+  for (const name in data) {
+    const value = (data as Record<string, Json | undefined>)[name];
+    if (value !== undefined && !internalFields.has(name)) shown[name] = shownPart(value);
+  }
+  return shown;
 }
 
 type Json = HistoryEntry['data'][string];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { domainSlug } from '#shared/contracts/identifiers.ts';
+import { domainName, domainSlug } from '#shared/contracts/identifiers.ts';
 import { conversationsKeptDays } from '#shared/contracts/insights.ts';
 
 /** Query of `GET /v1/assistant/{domain}/insights`. */
@@ -68,6 +68,8 @@ export type Insights = z.infer<typeof insightsSchema>;
 export const questionsQuerySchema = z.strictObject({
   /** Number of days up to today (UTC); 30 by default. */
   days: insightsQuerySchema.shape.days,
+  /** One domain; by default all. */
+  domain: domainName.optional(),
 });
 
 const outcomes = z.object({ total: count, answered: count, unanswered: count, unfinished: count });

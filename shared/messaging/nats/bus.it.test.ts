@@ -1,3 +1,4 @@
+import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWithServers } from '../../../test/support/describe-with-servers.ts';
@@ -6,6 +7,8 @@ import type { BusOf } from '../bus.ts';
 import { busContract, contractRendererVersion, directoryCommit } from '../bus.contract.ts';
 import { inboxPrefix } from '../subjects/permissions.ts';
 import { directoryLogSubject } from '../subjects/subject-names.ts';
+import { openConnection } from './connection.ts';
+import { directBatch } from './direct-batch.ts';
 
 describeWithServers(['nats-server'], 'the bus over a real nats-server, each user with just its rights', () => {
   busContract('NATS', async () => {
@@ -47,6 +50,32 @@ describeWithServers(['nats-server'], 'the bus over a real nats-server, each user
     await expect(gateway.directory.subjects(directoryLogSubject('*'))).rejects.toThrow(
       'no right to publish to "$JS.API.STREAM.INFO.DIRECTORY"',
     );
+  });
+
+  test('a history of many commits is whole, and its reads leave no subscription behind', async () => {
+    const subject = directoryLogSubject('long');
+    const ids = Array.from({ length: 600 }, (_, at) => `long-${at}`);
+    let last = await gateway.directory.append(directoryCommit('long', ids[0] ?? ''), { sequence: 0 });
+    for (const id of ids.slice(1)) last = await gateway.directory.append(directoryCommit('long', id, last), last);
+    const read = async () => {
+      const found: string[] = [];
+      for await (const { commit } of projector.directory.history(subject)) found.push(commit.id);
+      return found;
+    };
+    expect(await read()).toEqual(ids);
+    const connection = await openConnection(
+      { url: stand.server.url, user: 'projector', password: stand.passwords['projector'] ?? '' },
+      'reader',
+    );
+    const jsm = await jetstreamManager(connection, { checkAPI: false });
+    const query = { seq: 1, next_by_subj: subject, batch: 10 };
+    const subscriptions = (): number => Reflect.get(connection, 'protocol').subscriptions.subs.size;
+    expect(await directBatch(jsm, 'DIRECTORY', query)).toHaveLength(10);
+    const before = subscriptions();
+    for (let at = 0; at < 5; at += 1) await directBatch(jsm, 'DIRECTORY', query);
+    expect(await directBatch(jsm, 'DIRECTORY', { ...query, next_by_subj: directoryLogSubject('nobody') })).toEqual([]);
+    expect(subscriptions()).toBe(before);
+    await connection.close();
   });
 
   test('documents that cannot be read do not end a watch', async () => {

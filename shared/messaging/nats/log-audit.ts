@@ -1,7 +1,8 @@
 import { JetStreamError, type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import type { StoredText } from '#shared/messaging/log/event-log.ts';
 import type { LogAudit, SequenceRange, StoredMessages } from '../verify/log-audit.ts';
-import { type BusAddress, openConnection, whileAway, wholeAnswer } from './connection.ts';
+import { type BusAddress, openConnection, whileAway } from './connection.ts';
+import { directBatch } from './direct-batch.ts';
 
 const deadlineMs = 10_000;
 const batchSize = 512;
@@ -21,18 +22,8 @@ export async function openLogAudit(address: BusAddress): Promise<LogAudit & Stor
 export function logAuditBy(jsm: JetStreamManager): Omit<LogAudit, 'close'> & StoredMessages {
   /** Up to `size` messages of a subject from a sequence on, and the number of those that follow. */
   const batch = async (stream: string, subject: string, seq: number, size = batchSize) => {
-    const messages: StoredText[] = [];
-    let leftCount = 0;
-    try {
-      const answers = await jsm.direct.getBatch(stream, { seq, batch: size, next_by_subj: subject });
-      for (const message of await wholeAnswer(answers)) {
-        messages.push(textOf(message));
-        leftCount = message.pending;
-      }
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
-    return { messages, leftCount };
+    const found = await directBatch(jsm, stream, { seq, batch: size, next_by_subj: subject });
+    return { messages: found.map(textOf), leftCount: found.at(-1)?.pending ?? 0 };
   };
 
   const counts = (stream: string, filter: string) =>

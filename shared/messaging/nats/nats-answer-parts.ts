@@ -5,14 +5,14 @@ import type { AnswerReading, AnswerWriting } from '#shared/messaging/answer-part
 import { answeringSubject, answerSubject, seenAnswerSubject } from '#shared/messaging/subjects/subject-names.ts';
 import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { parseMessage } from '../parse-message.ts';
-import { wholeAnswer, whileAway } from './connection.ts';
+import { whileAway } from './connection.ts';
+import { directBatch, lastMessages } from './direct-batch.ts';
 
 const stream = 'ANSWERS';
 const readDeadlineMs = 3_000;
 const writeTimeoutMs = 2_000;
 /** Parts in one answer of the server. */
 const mostAtOnce = 1_000;
-const notFound = 404;
 /** A chat has more answers of ten minutes than the server compares at once. */
 const tooMany = 413;
 
@@ -52,19 +52,13 @@ export function natsAnswerReading(
     const query = { seq, next_by_subj: subject };
     return whileAway(`reading ${subject}`, readDeadlineMs, () => jsm.streams.getMessage(stream, query));
   };
-  const several = async (read: () => Promise<AsyncIterable<StoredMsg>>, none: number[]): Promise<StoredMsg[]> => {
-    try {
-      return await wholeAnswer(await read());
-    } catch (error) {
-      // The client has no class for the status of an empty answer.
-      if (error instanceof JetStreamError && 'code' in error && none.includes(Number(error.code))) return [];
-      throw error;
-    }
-  };
   const batch = (filter: string, seq: number): Promise<StoredMsg[]> =>
-    several(() => jsm.direct.getBatch(stream, { seq, next_by_subj: filter, batch: mostAtOnce }), [notFound]);
+    directBatch(jsm, stream, { seq, next_by_subj: filter, batch: mostAtOnce });
   const lastOfEach = (filter: string): Promise<StoredMsg[]> =>
-    several(() => jsm.direct.getLastMessagesFor(stream, { multi_last: [filter] }), [notFound, tooMany]);
+    lastMessages(jsm, stream, [filter]).catch((error: unknown) => {
+      if (error instanceof JetStreamError && 'code' in error && error.code === tooMany) return [];
+      throw error;
+    });
 
   /**
    * The last part of the answer in a chat that began last. The last part of all may be of an answer that began before it and goes on without its

@@ -2,7 +2,6 @@ import {
   DeliverPolicy,
   JetStreamApiError,
   type JetStreamClient,
-  JetStreamError,
   type JetStreamManager,
   type JsMsg,
   type StoredMsg,
@@ -17,6 +16,7 @@ import { isConflict } from './nats-event-log.ts';
 import { isUnreadable, parseDocument } from '../parse-message.ts';
 import type { BucketRow } from '../subjects/subject-table.ts';
 import { isStreamMissing, whileAway, wholeAnswer } from './connection.ts';
+import { directBatch, lastMessages } from './direct-batch.ts';
 
 const deadlineMs = 5_000;
 /** Limits of a page of documents that are read together. */
@@ -220,7 +220,7 @@ export function natsDocumentStore<T>(
       const documents: ReadDocument<T>[] = [];
       for (let at = 0; at < keys.length; at += pageSize) {
         const subjects = keys.slice(at, at + pageSize).map((key) => subjectOf(prefix + key));
-        const page = () => directly(jsm.direct.getLastMessagesFor(stream, { multi_last: subjects }));
+        const page = () => lastMessages(jsm, stream, subjects);
         documents.push(...(await call('reading documents', page)).flatMap(readable));
       }
       return documents;
@@ -229,7 +229,7 @@ export function natsDocumentStore<T>(
     async *pages() {
       for (let seq = 1; ; ) {
         const from = { seq, batch: pageSize, max_bytes: pageBytes, next_by_subj: subjectOf(`${prefix}>`) };
-        const page = await call('reading documents', () => directly(jsm.direct.getBatch(stream, from)));
+        const page = await call('reading documents', () => directBatch(jsm, stream, from));
         const last = page.at(-1);
         if (last === undefined) return;
         yield page.flatMap(readable);
@@ -342,16 +342,6 @@ class WatchCutOff extends Unavailable {
 
 function isRefused(error: unknown): boolean {
   return error instanceof errors.InvalidArgumentError || (error instanceof JetStreamApiError && error.status === 400);
-}
-
-/** All messages of a batch that is read directly; empty when there are none. */
-async function directly(asked: Promise<AsyncIterable<StoredMsg>>): Promise<StoredMsg[]> {
-  try {
-    return await wholeAnswer(await asked);
-  } catch (error) {
-    if (error instanceof JetStreamError && 'code' in error && error.code === notFound) return [];
-    throw error;
-  }
 }
 
 const isMarker = (head: MsgHdrs | undefined): boolean => /^(DEL|PURGE)$/.test(head?.get('KV-Operation') ?? '');

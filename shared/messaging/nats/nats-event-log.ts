@@ -18,11 +18,14 @@ import {
 import { parseMessage, type StoredMessage } from '../parse-message.ts';
 import { BusUnavailable } from '../bus.ts';
 import { whileAway } from './connection.ts';
+import { directBatch } from './direct-batch.ts';
 import { noteWrite } from './write-readiness.ts';
 
 const readDeadlineMs = 5_000;
 /** Timeout of a listing: the server scans all subjects that match, and returns a hundred thousand at a time. */
 const listDeadlineMs = 30_000;
+/** Limits of one answer with a part of a history, which is in memory at once. */
+const historyPart = { batch: 256, max_bytes: 1_000_000 };
 
 /** The event log of one stream. The port documents its guarantees. */
 export function natsEventLog<C extends Commit>(
@@ -95,9 +98,17 @@ export function natsEventLog<C extends Commit>(
     async *history(subject) {
       const newest = await this.last(subject);
       if (newest === undefined) return;
-      for await (const message of messages(subject, 1, 'replica')) {
-        yield stored(message);
-        if (message.seq >= newest.sequence) return;
+      for (let seq = 1; ; ) {
+        const part = await whileAway(`reading ${subject}`, readDeadlineMs, () =>
+          directBatch(jsm, stream, { ...historyPart, seq, next_by_subj: subject }),
+        );
+        for (const message of part) {
+          yield stored(message);
+          if (message.seq >= newest.sequence) return;
+        }
+        const last = part.at(-1);
+        if (last === undefined) return;
+        seq = last.seq + 1;
       }
     },
 

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
 import { contentLabel, contentVersion as contentVersionId } from '#shared/contracts/identifiers.ts';
-import { sourceWords } from '#shared/contracts/publication-source.ts';
 import { contentDiagnosticsSchema } from '#shared/interfaces/http/content-reading.ts';
 import { type ContentList, contentListSchema } from '#shared/interfaces/http/content.ts';
 import { hasRole } from '#shared/interfaces/http/person-token.ts';
 import { form, page, type Visit } from '../../page.ts';
+import { unlessSilent } from '../../pieces/part.ts';
 import { count, empty, formButton, id, pageHead, plural, refusalOf, textField, time } from '../../pieces/pieces.ts';
-import { causesOf, contentsOf, domainParams } from './domain-parts.ts';
+import { causesOf, contentsOf, domainParams, sourceOf } from './domain-parts.ts';
 import { contentState, labelChips } from './domain-page.ts';
 
 export const contentParams = domainParams.extend({ contentVersion: contentVersionId });
@@ -27,7 +27,7 @@ export const contentPage = page(
       now,
       params: { domain, contentVersion },
     } = visit;
-    const [contents, causes] = await Promise.all([contentsOf(visit, domain), causesOf(visit, domain)]);
+    const [contents, causes] = await Promise.all([contentsOf(visit, domain), unlessSilent(causesOf(visit, domain))]);
     const content = contents.versions.find((each) => each.contentVersion === contentVersion);
     const back = html`<a class="button" href="${base}/domains/${domain}">To the domain</a>`;
     if (content === undefined)
@@ -36,13 +36,14 @@ export const contentPage = page(
         status: 404,
         content: html`${pageHead('Content')}${empty('This content is not listed any longer', back)}`,
       };
-    const { summary } = await visit.ask(
-      { path: `/v1/domains/${domain}/content/${contentVersion}/diagnostics`, query: { limit: 1 } },
-      contentDiagnosticsSchema,
+    const diagnostics = await unlessSilent(
+      visit.ask(
+        { path: `/v1/domains/${domain}/content/${contentVersion}/diagnostics`, query: { limit: 1 } },
+        contentDiagnosticsSchema,
+      ),
     );
     const path = `${base}/domains/${domain}/content/${contentVersion}`;
     const mayEdit = hasRole(role, 'editor');
-    const found = summary.errors + summary.warnings;
     const promote =
       mayEdit && !content.latest
         ? formButton(visit, `${path}/promote`, 'Make it the latest', {
@@ -56,15 +57,18 @@ ${refusalOf(visit)}
 <dt>State</dt><dd>${contentState(content)}</dd>
 <dt>Labels</dt><dd>${content.labels.length === 0 ? html`<span class="quiet">none</span>` : labelChips(content.labels)}</dd>
 <dt>Pages</dt><dd>${count(content.pages)}</dd>
-<dt>Published</dt><dd>${time(content.publishedAt, now)} by ${causes.ofContent(contentVersion) ?? 'an unknown caller'}</dd>
-${content.source === undefined ? '' : html`<dt>From</dt><dd>${sourceWords(content.source)}</dd>`}
-<dt>Findings</dt><dd><a href="${path}/findings">${found === 0 ? 'none when it was published' : `${plural(summary.errors, 'error')}, ${plural(summary.warnings, 'warning')}`}</a></dd>
+<dt>Published</dt><dd>${time(content.publishedAt, now)} by ${causes === undefined ? 'a caller who is not known now' : (causes.ofContent(contentVersion) ?? 'an unknown caller')}</dd>
+${content.source === undefined ? '' : html`<dt>From</dt><dd>${sourceOf(content.source)}</dd>`}
+<dt>Findings</dt><dd><a href="${path}/findings">${diagnostics === undefined ? 'not known now' : foundIn(diagnostics.summary)}</a></dd>
 </dl>
 ${compareForm(visit, contents, path)}
 ${mayEdit ? html`${content.labels.map((label) => labelForm(visit, path, label))}${deleteForm(visit, path, content)}` : ''}`;
     return { title: `Content ${contentVersion.slice(3, 11)} of ${domain}`, content: shown };
   },
 );
+
+const foundIn = ({ errors, warnings }: { errors: number; warnings: number }): string =>
+  errors + warnings === 0 ? 'none when it was published' : `${plural(errors, 'error')}, ${plural(warnings, 'warning')}`;
 
 function compareForm({ now, params }: ContentVisit, { versions }: ContentList, path: string): SafeHtml {
   const others = versions.filter(({ contentVersion }) => contentVersion !== params.contentVersion);

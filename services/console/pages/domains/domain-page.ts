@@ -20,6 +20,7 @@ import {
   withQuery,
 } from '../../pieces/pieces.ts';
 import { liveConnection, livePart, sendLive } from '../../pieces/live.ts';
+import { answerOrProblem } from '../../pieces/part.ts';
 import {
   type Causes,
   causesOf,
@@ -33,6 +34,7 @@ import {
   outside,
   siteOf,
   siteState,
+  sourceOf,
 } from './domain-parts.ts';
 
 const rowsAtOnce = 20;
@@ -48,26 +50,35 @@ export const domainPage = page({ path: '/domains/:domain', params: domainParams,
     role,
     params: { domain },
   } = visit;
-  const [contents, open, causes] = await Promise.all([
-    contentsOf(visit, domain),
-    siteOf(visit, domain),
-    causesOf(visit, domain),
+  const [contents, site, causes] = await Promise.all([
+    answerOrProblem(contentsOf(visit, domain)),
+    answerOrProblem(siteOf(visit, domain)),
+    answerOrProblem(causesOf(visit, domain)),
   ]);
+  const open = site.answer;
+  // Without an answer it is not known whether there is a site.
+  const isKnown = site.problem.text === '';
+  const about = !isKnown
+    ? ''
+    : open === undefined
+      ? 'It has no site yet.'
+      : html`Its site is at ${outside(open.site.address)}`;
   const path = `${base}/domains/${domain}`;
   const mayEdit = hasRole(role, 'editor');
   const action = mayEdit
-    ? html`${open === undefined ? html`<a class="button" href="${path}/site">Open a site</a>` : html`<a class="button" href="${path}/site">Site settings</a>`}<a class="button primary" href="${path}/export">Export now</a>`
+    ? html`${isKnown && open === undefined ? html`<a class="button" href="${path}/site">Open a site</a>` : html`<a class="button" href="${path}/site">Site settings</a>`}<a class="button primary" href="${path}/export">Export now</a>`
     : html`<a class="button" href="${path}/site">Site settings</a>`;
-  const content = html`${pageHead(domain, open === undefined ? 'It has no site yet.' : html`Its site is at ${outside(open.site.address)}`, action)}
+  const content = html`${pageHead(domain, about, action)}
 ${refusalOf(visit)}
-${siteParts(visit, open, causes)}
+${isKnown ? siteParts(visit, open, causes.answer) : html`<div id="live"><section aria-labelledby="site"><h2 id="site">Site</h2>${site.problem}</section></div>`}
+${causes.answer === undefined ? html`<p class="about" role="status">Who deployed and published is not known now.</p>` : ''}
 ${liveConnection(withRows(`${path}/live`, visit.query))}
-${contentsSection(visit, contents, causes)}`;
+${contents.answer === undefined ? html`<section aria-labelledby="contents"><h2 id="contents">Contents</h2>${contents.problem}</section>` : contentsSection(visit, contents.answer, causes.answer)}`;
   return { title: domain, content };
 });
 
 /** The parts of the page that a deployment changes. */
-const siteParts = (visit: DomainVisit, open: OpenSite | undefined, causes: Causes): SafeHtml =>
+const siteParts = (visit: DomainVisit, open: OpenSite | undefined, causes: Causes | undefined): SafeHtml =>
   html`<div id="live">${siteSection(visit, open)}${open === undefined ? '' : html`${deploymentsSection(visit, open, causes)}${previewsSection(visit, open)}`}</div>`;
 
 function siteSection({ base, role, now, params: { domain } }: DomainVisit, open: OpenSite | undefined): SafeHtml {
@@ -135,7 +146,7 @@ const causeWords: Readonly<Record<DeploymentView['cause'], string>> = {
   'rolled-back': 'rolled back',
 };
 
-function deploymentsSection(visit: DomainVisit, open: OpenSite, causes: Causes): SafeHtml {
+function deploymentsSection(visit: DomainVisit, open: OpenSite, causes: Causes | undefined): SafeHtml {
   const { base, role, now, query, params } = visit;
   const path = `${base}/domains/${params.domain}`;
   const { deployments } = open;
@@ -154,8 +165,16 @@ function deploymentsSection(visit: DomainVisit, open: OpenSite, causes: Causes):
               ? [{ title: 'Shown at', cell: ({ label }: DeploymentView) => label ?? 'live site' }]
               : []),
             { title: 'Content', cell: ({ contentVersion }) => contentLink(base, params.domain, contentVersion) },
+            ...(rows.some(({ source }) => source !== undefined)
+              ? [
+                  {
+                    title: 'From',
+                    cell: ({ source }: DeploymentView) => (source === undefined ? '' : sourceOf(source)),
+                  },
+                ]
+              : []),
             { title: 'Because', cell: ({ cause }) => causeWords[cause] },
-            { title: 'Who', cell: (each) => causes.ofDeployment(each) ?? html`<span class="quiet">unknown</span>` },
+            { title: 'Who', cell: (each) => causes?.ofDeployment(each) ?? unknownCause(causes) },
             { title: 'When', cell: ({ requestedAt }) => time(requestedAt, now) },
             {
               title: 'Took',
@@ -185,6 +204,9 @@ function deploymentsSection(visit: DomainVisit, open: OpenSite, causes: Causes):
   }${pagesOf(visit, 'deployments', deployments.length)}</section>`;
 }
 
+const unknownCause = (causes: Causes | undefined): SafeHtml =>
+  html`<span class="quiet">${causes === undefined ? 'not known now' : 'unknown'}</span>`;
+
 const stateCell = (deployment: DeploymentView): SafeHtml =>
   html`${deploymentState(deployment)}${deployment.error === undefined ? '' : html`<p class="reason">${deployment.error}</p>`}`;
 
@@ -196,7 +218,7 @@ function findingsCell(path: string, findings: DeploymentView['findings'], conten
   return html`<a href="${path}/content/${contentVersion}/findings">${words.filter((each) => each !== false).join(', ')}</a>`;
 }
 
-function contentsSection(visit: DomainVisit, contents: ContentList, causes: Causes): SafeHtml {
+function contentsSection(visit: DomainVisit, contents: ContentList, causes: Causes | undefined): SafeHtml {
   const { base, now, query, params } = visit;
   const rows = contents.versions.slice(query.contents, query.contents + rowsAtOnce);
   return html`<section aria-labelledby="contents"><h2 id="contents">Contents</h2>${
@@ -212,8 +234,7 @@ function contentsSection(visit: DomainVisit, contents: ContentList, causes: Caus
             { title: 'Published', cell: ({ publishedAt }) => time(publishedAt, now) },
             {
               title: 'Who',
-              cell: ({ contentVersion }) =>
-                causes.ofContent(contentVersion) ?? html`<span class="quiet">unknown</span>`,
+              cell: ({ contentVersion }) => causes?.ofContent(contentVersion) ?? unknownCause(causes),
             },
             {
               title: 'Compare',

@@ -3,6 +3,7 @@ import { html, type SafeHtml } from '#shared/docs/render/html.ts';
 import type { AuditEntry } from '#shared/contracts/audit-entry.ts';
 import type { Actor } from '#shared/contracts/commit.ts';
 import { domainSlug } from '#shared/contracts/identifiers.ts';
+import type { PublicationSource } from '#shared/contracts/publication-source.ts';
 import { auditListSchema } from '#shared/interfaces/http/audit.ts';
 import { contentListSchema } from '#shared/interfaces/http/content.ts';
 import { apiKeyListSchema } from '#shared/interfaces/http/directory.ts';
@@ -14,7 +15,7 @@ import {
 } from '#shared/interfaces/http/sites.ts';
 import type { Visit } from '../../page.ts';
 import { PlatformRefusal } from '../../platform.ts';
-import { state, type Tone } from '../../pieces/pieces.ts';
+import { copyButton, state, type Tone } from '../../pieces/pieces.ts';
 
 /** Questions to the platform and words that the pages about a domain share. */
 
@@ -76,6 +77,14 @@ const tones: Readonly<Record<DeploymentView['status'], Tone>> = {
 };
 
 export const deploymentState = ({ status }: Pick<DeploymentView, 'status'>): SafeHtml => state(tones[status], status);
+
+/** The place in a repository: pull request, branch and the first digits of the commit, which is copied whole. */
+export const sourceOf = ({ commit, branch, pullRequest }: PublicationSource): SafeHtml =>
+  html`${pullRequest === undefined ? '' : html`<span>pull request ${pullRequest}</span> `}${branch === undefined ? '' : html`<span class="branch">${branch}</span> `}${
+    commit === undefined
+      ? ''
+      : html`<span class="id"><code title="${commit}">${commit.slice(0, 7)}</code>${copyButton(commit, 'Copy the commit')}</span>`
+  }`;
 
 /** The first digits of a content version, with the whole on hover. */
 export const shortVersion = (contentVersion: string): SafeHtml =>

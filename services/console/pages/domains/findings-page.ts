@@ -5,6 +5,7 @@ import { exportListSchema, exportReportSchema } from '#shared/interfaces/http/ex
 import { diagnosticSchema } from '#shared/contracts/diagnostic.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { page, type Visit } from '../../page.ts';
+import { inTime, unlessSilent } from '../../pieces/part.ts';
 import {
   attribute,
   count,
@@ -69,8 +70,8 @@ export const findingsPage = page(
       query,
       params: { domain, contentVersion },
     } = visit;
-    await contentsOf(visit, domain);
-    const found = (await ofExport(visit)) ?? (await ofPublication(visit));
+    await unlessSilent(contentsOf(visit, domain));
+    const found = await inTime(ofExport(visit).then((ofNewest) => ofNewest ?? ofPublication(visit)));
     const { counts, codes, shown, nextCursor, jobId } = found;
     const path = `${base}/domains/${domain}/content/${contentVersion}`;
     const filter = (words: string, to: { severity?: string; code?: string }, isHere: boolean) =>
@@ -132,10 +133,12 @@ async function ofExport(visit: FindingsVisit): Promise<Findings | undefined> {
   const shown = await inParallel(report.pages, sourcesAtOnce, async ({ path, findings }): Promise<Shown> => {
     const hasLines = path !== undefined && findings.some(({ line }) => line !== undefined);
     const found = hasLines
-      ? await unlessMissing(
-          ask(
-            { path: `/v1/domains/${domain}/content/${contentVersion}/source`, query: { page: path } },
-            contentSourceSchema,
+      ? await unlessSilent(
+          unlessMissing(
+            ask(
+              { path: `/v1/domains/${domain}/content/${contentVersion}/source`, query: { page: path } },
+              contentSourceSchema,
+            ),
           ),
         )
       : undefined;
