@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type ConsoleHarness, consoleHarness } from '../../../test/support/console-harness.ts';
 import { createOrganization, type GatewayHarness, gatewayHarness } from '../../../test/support/gateway-harness.ts';
 
-/** What the proxy in front of the gateway does with the requests for a path. */
+/** The path whose requests the proxy in front of the gateway refuses, or leaves without an answer. */
 let failing: { path: string; by: 'refusing' | 'silence' } | undefined;
 const asked = new Set<string>();
 let proxy: Server;

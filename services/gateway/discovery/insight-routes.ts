@@ -85,7 +85,7 @@ async function agentsOn({ bus }: Pick<GatewayContext, 'bus'>, key: string, day: 
   const stored = await askBus(bus.readModels.siteViews.getText(key));
   if (stored?.text.includes('"agents":') !== true) return undefined;
   const read = agentsSchema.safeParse(jsonIn(stored.text.toString()));
-  // The store says what is wrong with a document.
+  // The error of the store names the wrong field.
   return { day, document: read.success ? read.data : stored.parse() };
 }
 
