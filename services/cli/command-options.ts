@@ -90,6 +90,12 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
+/** A host name or an address. An empty text, such as an unset variable of a shell, would listen on all addresses. */
+export function hostName(text: string): string {
+  if (/^[^\s/]+$/.test(text)) return text;
+  throw new InvalidArgumentError('It must be an address of this machine or a host name.');
+}
+
 export function numberBetween(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = Number(text);

@@ -26,6 +26,7 @@ test.each([
   ['replay', "missing required argument 'jobId'"],
   ['cancel', "missing required argument 'jobId'"],
   ['check a b', 'too many arguments'],
+  ['dev . --host=', 'an address of this machine or a host name'],
   ['check --format text', 'Allowed choices are sarif, github, junit'],
   ['check . --json --format sarif', 'Name one of them'],
   ['check ./no-such-folder', './no-such-folder is not a folder that can be read.'],

@@ -1,8 +1,9 @@
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { newFolder } from '../../test/support/new-folder.ts';
-import { projectFilesIn } from './folder-project.ts';
+import { devFiles } from './dev/dev-files.ts';
+import { folderProject, projectFilesIn } from './folder-project.ts';
 
 let top = '';
 let project = '';
@@ -33,4 +34,17 @@ test.each([
   await expect(projectFilesIn(project)).rejects.toThrow(
     /page\.md is a symbolic link to .*, which is not a file of this/,
   );
+});
+
+test('a file that no site has because of its size is listed without being read', async () => {
+  const film = join(project, 'film.mp4');
+  await writeFile(film, '');
+  const sizeBytes = 3 * 1024 ** 3;
+  await truncate(film, sizeBytes);
+  const { files } = await folderProject(project);
+  expect(files.find(({ path }) => path === 'film.mp4')).toMatchObject({ sizeBytes });
+  const watched = await devFiles(project);
+  expect(watched.files.find(({ path }) => path === 'film.mp4')).toMatchObject({ sizeBytes });
+  await truncate(film, sizeBytes + 1);
+  expect((await watched.look(['film.mp4'])).changed).toMatchObject([{ path: 'film.mp4', sizeBytes: sizeBytes + 1 }]);
 });

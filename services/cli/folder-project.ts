@@ -2,8 +2,14 @@ import { createHash } from 'node:crypto';
 import { createReadStream, type Dirent } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
-import { mostProjectFiles, type ProjectFile, type ProjectFiles } from '#shared/docs/project/project-files.ts';
+import {
+  isTooLarge,
+  mostProjectFiles,
+  type ProjectFile,
+  type ProjectFiles,
+} from '#shared/docs/project/project-files.ts';
 import { lockFile } from '#shared/docs/reference/remote-files.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { formatNumber } from '#shared/runtime/figures.ts';
 
@@ -20,7 +26,10 @@ export async function folderProject(folder: string): Promise<ProjectFiles> {
   return { files, read: (path, maxBytes) => readStart(join(folder, path), maxBytes) };
 }
 
+/** The digest of a file that no site has because of its size is made of its state: reading gigabytes would take longer than everything else. */
 async function digestOf(file: string): Promise<Pick<ProjectFile, 'sha256' | 'sizeBytes'>> {
+  const { size, mtimeMs } = await stat(file);
+  if (isTooLarge({ sizeBytes: size })) return { sha256: sha256Of(`large ${size} ${mtimeMs}`), sizeBytes: size };
   const hash = createHash('sha256');
   let sizeBytes = 0;
   for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
@@ -75,12 +84,17 @@ export async function projectFilesIn(
   most = mostProjectFiles,
   refuse: RefuseLink = refuseAll,
 ): Promise<string[]> {
+  await requireProject(folder);
+  return await allFiles(folder, '', most, refuse);
+}
+
+/** Throws `NotAProject` when a folder has no `docs.json` or `mint.json`. */
+export async function requireProject(folder: string): Promise<void> {
   const entries = await readdir(folder).catch(() => undefined);
   if (entries === undefined) throw new NotAProject(`${folder} is not a folder that can be read.`);
   if (!entries.includes('docs.json') && !entries.includes('mint.json')) {
     throw new NotAProject(`${folder} has no docs.json (or mint.json): name the folder that has it.`);
   }
-  return await allFiles(folder, '', most, refuse);
 }
 
 /** Sorted paths of the files below a folder of a project. Throws as `projectFilesIn`. */

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { newFolder } from '../../../test/support/new-folder.ts';
 import { runCommand } from '../../../test/support/start-installation.ts';
+import { writeProject } from '../new-project/write-project.ts';
 import { bringOver, type SourceFormat, sourceFormats } from './bring-over.ts';
 
 /** A small project of each generator: the lines of its files, by path. */
@@ -252,4 +253,87 @@ test('a new project never overwrites, needs no answers without a terminal, and h
     code: 1,
     stderr: 'bindery: "reddish" is no colour. Give six digits, such as #0f766e.\n',
   });
+});
+
+function projectWith(files: Record<string, string>): string {
+  const folder = newFolder();
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  return folder;
+}
+
+const classic = (more = ''): string =>
+  `export default { title: 'T', presets: [['classic', { docs: {} }]], ${more} };\n`;
+
+test('an address that a page gives itself never leads out of the new project', async () => {
+  const page = (slug: string): string => `---\nslug: ${slug}\n---\n\nWords.\n`;
+  const docusaurus = projectWith({
+    'docusaurus.config.js': classic(),
+    'docs/a.md': page('/../../../evil'),
+    'docs/sub/b.md': page('../../../../other'),
+    'docs/c.md': page('/fine'),
+    'docs/d.md': page('/Fine'),
+  });
+  const { files, left } = await bringOver('docusaurus', docusaurus);
+  expect([...files.keys()].filter((path) => path.endsWith('.mdx')).sort()).toEqual(['a.mdx', 'fine.mdx', 'sub/b.mdx']);
+  expect(left.map(({ file, what }) => `${file}: ${what}`)).toEqual([
+    'docs/a.md: The address "../../../evil" points outside its folder, so the page has that of its file',
+    'docs/d.md: The page has the address of docs/c.md, so it is not brought over',
+    'docs/sub/b.md: The address "../../../other" points outside its folder, so the page has that of its file',
+  ]);
+  const starlight = projectWith({
+    'astro.config.mjs': "export default { integrations: [starlight({ title: 'T' })] };\n",
+    'src/content/docs/a.md': page('../../evil'),
+    'src/content/docs/b.md': page('/etc/evil'),
+  });
+  expect([...(await bringOver('starlight', starlight)).files.keys()]).toEqual(['a.mdx', 'b.mdx', 'docs.json']);
+  const into = join(newFolder(), 'a/b');
+  await expect(writeProject(into, new Map([['../evil.mdx', '']]))).rejects.toThrow('../evil.mdx is not a path in');
+});
+
+test('a configuration that repeats itself without end, or is broken, is reported and the pages are brought over', async () => {
+  const doubling = Array.from({ length: 40 }, (_, at) => `const a${at + 1} = [...a${at}, ...a${at}];`).join('\n');
+  const configs = {
+    itself: `const a = [a, a];\n${classic('plugins: a')}`,
+    doubling: `const a0 = ['x', 'y'];\n${doubling}\n${classic('plugins: a40')}`,
+    broken: classic('title: '),
+  };
+  for (const [name, config] of Object.entries(configs)) {
+    const folder = projectWith({ 'docusaurus.config.js': config, 'docs/a.md': 'Words.\n' });
+    const { files, left } = await bringOver('docusaurus', folder);
+    expect([...files.keys()], name).toContain('a.mdx');
+    expect(left.map(({ what }) => what).join(), name).toMatch(/is too large, so a part|cannot be read/);
+  }
+  const other = projectWith({
+    'docusaurus.config.js': classic(),
+    'sidebars.json': '{"a": [',
+    'docs/k/_category_.json': '{"a": [',
+    'docs/k/a.md': 'Words.\n',
+  });
+  expect((await bringOver('docusaurus', other)).left.map(({ file }) => file)).toEqual([
+    'docs/k/_category_.json',
+    'sidebars.json',
+  ]);
+});
+
+test('a file in YAML whose aliases repeat it without end is refused', async () => {
+  const lines = ['a: &a [x, x, x, x, x, x, x, x]'];
+  for (const [at, name] of [...'bcdefghij'].entries()) {
+    const before = `*${'abcdefghi'[at]}`;
+    lines.push(`${name}: &${name} [${Array.from({ length: 8 }, () => before).join(', ')}]`);
+  }
+  const folder = projectWith({ 'mkdocs.yml': `${lines.join('\n')}\nnav: *j\n`, 'docs/index.md': 'Words.\n' });
+  await expect(bringOver('mkdocs', folder)).rejects.toThrow('mkdocs.yml cannot be read: its aliases repeat parts');
+});
+
+test('the places of a page with many lines are right', async () => {
+  const lines = Array.from({ length: 400 }, (_, at) => `[a](none-${at}.md) and \`code\` <img src="a.png"/>\n`);
+  const folder = projectWith({ 'mkdocs.yml': 'site_name: X\n', 'docs/index.md': lines.join('\n') });
+  const { files, left } = await bringOver('mkdocs', folder);
+  expect(left.filter(({ what }) => what.includes('none-')).map(({ line }) => line)).toEqual(
+    lines.map((_, at) => 2 * at + 1),
+  );
+  expect(String(files.get('index.mdx'))).toContain('<img src="a.png" />');
 });

@@ -1,4 +1,6 @@
 import { posix } from 'node:path';
+import { portableName } from '#shared/export/bundle/archive-names.ts';
+import { bundlePathProblem } from '#shared/export/bundle/bundle-names.ts';
 import { convertPage } from './convert-page.ts';
 import { docusaurusPlan } from './docusaurus.ts';
 import { mkdocsPlan } from './mkdocs.ts';
@@ -32,7 +34,8 @@ const copied = /\.(png|jpe?g|gif|svg|webp|avif|ico|bmp|mp4|webm|mp3|pdf|zip|json
 export async function bringOver(format: SourceFormat, folder: string): Promise<BroughtProject> {
   const project = await sourceProject(folder);
   const left: Left[] = [];
-  const plan = await plans[format](project, left);
+  const found = await plans[format](project, left);
+  const plan = { ...found, pages: usablePages(found, left) };
   if (plan.pages.size === 0) throw new NotSuchAProject(`${folder} has no pages where ${format} has them.`);
   const files = new Map<string, string | Uint8Array>();
   const places = new Map<string, string>();
@@ -90,6 +93,31 @@ export async function bringOver(format: SourceFormat, folder: string): Promise<B
   files.set('docs.json', `${JSON.stringify(docs, undefined, 2)}\n`);
   left.sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line));
   return { files, pages: plan.pages.size, left };
+}
+
+/**
+ * The paths of pages that a docs project can have. An address that a page gives itself may have dots that lead out of the new project; such a page has
+ * the address of its file. The first of several pages with one address is brought over.
+ */
+function usablePages(plan: Plan, left: Left[]): Map<string, string> {
+  const pages = new Map<string, string>();
+  const taken = new Map<string, string>();
+  for (const [source, wanted] of plan.pages) {
+    const own = () => (placeOf(source, plan) ?? source).replace(/\.mdx?$/, '');
+    const problem = bundlePathProblem(`${wanted}.mdx`);
+    const path = problem === undefined ? wanted : own();
+    if (problem !== undefined) {
+      const what = `The address "${wanted.slice(0, 200)}" ${problem}, so the page has that of its file`;
+      left.push({ file: source, line: 1, what });
+    }
+    const other = taken.get(portableName(path));
+    if (other === undefined) {
+      taken.set(portableName(path), source);
+      pages.set(source, path);
+    } else
+      left.push({ file: source, line: 1, what: `The page has the address of ${other}, so it is not brought over` });
+  }
+  return pages;
 }
 
 function placeOf(path: string, { folders }: Plan): string | undefined {

@@ -127,12 +127,15 @@ function convertProse({ lines }: Run, context: PageContext): string {
     kept.push(code);
     return `\ue000${kept.length - 1}\ue001${'\n'.repeat(code.split('\n').length - 1)}`;
   });
-  const lineAt = (offset: number): number => lines[prose.slice(0, offset).split('\n').length - 1]?.at ?? 1;
   const apply = ({ pattern, replace }: ProseRule): void => {
     let made = '';
     let from = 0;
+    let line = 0;
+    let lineEnd = prose.indexOf('\n');
     for (const match of prose.matchAll(pattern)) {
-      const replaced = replace(match, lineAt(match.index));
+      // Matches come in their order, so that the lines of a long page are counted once.
+      for (; lineEnd >= 0 && lineEnd < match.index; lineEnd = prose.indexOf('\n', lineEnd + 1)) line += 1;
+      const replaced = replace(match, lines[line]?.at ?? 1);
       // The number of lines stays the same until all rules have run, so that their reports name the right ones.
       const missing = match[0].split('\n').length - replaced.split('\n').length;
       made += prose.slice(from, match.index) + replaced + '\n'.repeat(Math.max(0, missing));
@@ -146,7 +149,8 @@ function convertProse({ lines }: Run, context: PageContext): string {
     .replaceAll(/\ue000(\d+)\ue001\n*/g, (_, index: string) => kept[Number(index)] ?? '');
 }
 
-const voidTag = /<(br|hr|img|input|source|wbr|col|embed|track)\b((?:[^>"']|"[^"]*"|'[^']*')*?)\s*\/?>/gi;
+const voidTag = /<(br|hr|img|input|source|wbr|col|embed|track)\b((?:[^<>"']|"[^"]*"|'[^']*')*)>/gi;
+const withoutSlash = (attributes: string): string => attributes.trimEnd().replace(/\/$/, '').trimEnd();
 const inlineLink = /(!?\[(?:[^[\]]|\[[^\]]*\])*\]\()\s*(<[^>\n]*>|[^)\s]+)((?:\s+(?:"[^"]*"|'[^']*'))?\s*\))/g;
 const definition = /^( {0,3}\[[^\]^\n]+\]:[ \t]*)(\S+)/gm;
 const addressOfTag = /(\s(?:href|src|to)=)(["'])([^"'{}]*)\2/g;
@@ -161,7 +165,7 @@ function commonRules({ isMdx, target }: PageContext): ProseRule[] {
       replace: ([, words = '']) =>
         words.trim() === '' ? '' : `{/*${words.replaceAll('*/', '* /').replaceAll(/\\([{}])/g, '$1')}*/}`,
     },
-    { pattern: voidTag, replace: ([, name = '', rest = '']) => `<${name.toLowerCase()}${rest} />` },
+    { pattern: voidTag, replace: ([, name = '', rest = '']) => `<${name.toLowerCase()}${withoutSlash(rest)} />` },
     {
       pattern: inlineLink,
       replace: ([, before = '', given = '', after = ''], at) =>

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
-import { CORE_SCHEMA, load } from 'js-yaml';
+import { messageOf } from '#shared/runtime/failures.ts';
 import type { ProseRule } from './convert-page.ts';
 import { attributesOf, attributeText, calloutOf, closeCallout, openCallout } from './page-lines.ts';
-import { type Config, field, listIn, readConfig, textIn } from './read-config.ts';
+import { type Config, field, listIn, readConfig, readJson, readYaml, textIn } from './read-config.ts';
 import { frontOf } from './read-front.ts';
 import type { PageTools, Plan } from './plan.ts';
 import { type OutlineEntry, titleOfName } from './site-outline.ts';
@@ -167,8 +167,9 @@ async function sidebarsOf(project: SourceProject, given: unknown, left: Left[]):
   const choices = [named?.replace(/^\.\//, ''), ...endings.map((ending) => `sidebars.${ending}`), 'sidebars.json'];
   const file = choices.find((path) => path !== undefined && project.has(path));
   if (file === undefined || given === false) return undefined;
-  if (file.endsWith('.json')) return { file, value: JSON.parse(await project.text(file)) as unknown, lineOf: () => 1 };
-  const config = await readConfig(project, file, left);
+  const config = file.endsWith('.json')
+    ? { file, value: await readJson(project, file, left), lineOf: () => 1 }
+    : await readConfig(project, file, left);
   return typeof config.value === 'object' && config.value !== null ? config : undefined;
 }
 
@@ -215,7 +216,7 @@ function entriesWith(project: SourceProject, docs: string, pages: readonly DocPa
       const [name = '', ...below] = page.source.slice(folder.length + 1).split('/');
       if (below.length === 0) children.set(name, { position: page.position, name, entries: [{ page: page.source }] });
       else if (!children.has(name)) {
-        const category = await categoryOf(project, `${folder}/${name}`);
+        const category = await categoryOf(project, `${folder}/${name}`, left);
         const position = Number(field(category, 'position') ?? /^\d+/.exec(name)?.[0] ?? Number.NaN);
         const group = textIn(field(category, 'label')) ?? titleOfName(withoutNumber(name));
         const entries = await folderEntries(under === '' ? name : `${under}/${name}`);
@@ -233,11 +234,17 @@ function entriesWith(project: SourceProject, docs: string, pages: readonly DocPa
   return entryOf;
 }
 
-async function categoryOf(project: SourceProject, folder: string): Promise<unknown> {
+async function categoryOf(project: SourceProject, folder: string, left: Left[]): Promise<unknown> {
   const file = ['_category_.json', '_category_.yml', '_category_.yaml']
     .map((name) => `${folder}/${name}`)
     .find((path) => project.has(path));
-  return file === undefined ? undefined : load(await project.text(file), { schema: CORE_SCHEMA });
+  if (file === undefined) return undefined;
+  try {
+    return readYaml(await project.text(file));
+  } catch (error) {
+    left.push({ file, line: 1, what: `The category cannot be read (${messageOf(error).split('\n')[0]})` });
+    return undefined;
+  }
 }
 
 function clientRedirects({ value, file, lineOf }: Config, base: string, left: Left[]) {

@@ -1,8 +1,7 @@
 import { posix } from 'node:path';
-import { CORE_SCHEMA, load } from 'js-yaml';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { ProseRule } from './convert-page.ts';
-import { field, listIn, textIn } from './read-config.ts';
+import { field, listIn, readYaml, textIn } from './read-config.ts';
 import type { PageTools, Plan } from './plan.ts';
 import { type OutlineEntry, titleOfName } from './site-outline.ts';
 import { type Left, NotSuchAProject, type SourceProject } from './source-project.ts';
@@ -15,9 +14,9 @@ export async function mkdocsPlan(project: SourceProject, left: Left[]): Promise<
   let config: unknown;
   try {
     // Tags such as `!!python/name:…` and `!ENV` name code, which is not run.
-    config = load(text.replaceAll(/(^|[\s[,:])!{1,2}[\w./:-]+/gm, '$1'), { schema: CORE_SCHEMA });
+    config = readYaml(text.replaceAll(/(^|[\s[,:])!{1,2}[\w./:-]+/gm, '$1'));
   } catch (error) {
-    throw new NotSuchAProject(`${file} is not YAML: ${messageOf(error).split('\n')[0]}`);
+    throw new NotSuchAProject(`${file} cannot be read: ${messageOf(error).split('\n')[0]}`);
   }
   const lines = text.split('\n');
   const lineOf = (words: string): number => lines.findIndex((line) => line.includes(words)) + 1 || 1;
@@ -154,7 +153,7 @@ function rules({ left }: PageTools): ProseRule[] {
     },
     {
       pattern:
-        /[ \t]*\{:?[ \t]*(?=[.#\w-]+[^{}\n]*\})(?:[.#][\w-]+|[\w-]+=(?:"[^"\n]*"|[\w.%-]+)|target=\S+)(?:\s+(?:[.#][\w-]+|[\w-]+=(?:"[^"\n]*"|[\w.%-]+)))*[ \t]*\}/g,
+        /(?<![ \t])[ \t]*\{:?[ \t]*(?=[.#\w-]+[^{}\n]*\})(?:[.#][\w-]+|[\w-]+=(?:"[^"\n]*"|[\w.%-]+)|target=\S+)(?:\s+(?:[.#][\w-]+|[\w-]+=(?:"[^"\n]*"|[\w.%-]+)))*[ \t]*\}/g,
       replace: ([list = ''], at) => {
         if (/^\s*\{#[\w:.-]+\}$/.test(list)) return list;
         left(at, `The attributes "${list.trim()}" have no counterpart`);

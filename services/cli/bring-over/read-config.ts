@@ -1,6 +1,8 @@
 import { stripTypeScriptTypes } from 'node:module';
 import { posix } from 'node:path';
 import { type Expression, type Node, parse, type Pattern, type Program, type SpreadElement } from 'acorn';
+import { CORE_SCHEMA, load } from 'js-yaml';
+import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import type { Left, SourceProject } from './source-project.ts';
 
@@ -38,11 +40,14 @@ export async function readConfig(project: SourceProject, file: string, left: Lef
 }
 
 const mostDepth = 100;
+/** Limit of expressions that are read. A configuration has some hundreds; one whose constants repeat each other could have any number. */
+const mostSteps = 200_000;
 
 class Reading {
   readonly #project: SourceProject;
   readonly #left: Left[];
   readonly #scopes = new Map<string, { scope: Scope; main: Expression | undefined }>();
+  #steps = 0;
 
   constructor(project: SourceProject, left: Left[]) {
     this.#project = project;
@@ -93,6 +98,8 @@ class Reading {
   }
 
   async #valueOf(node: Expression | SpreadElement, scope: Scope, depth: number): Promise<unknown> {
+    this.#steps += 1;
+    if (this.#steps > mostSteps) return this.#tooLarge(scope);
     if (depth > mostDepth) return this.#unread(node, scope);
     const inner = (each: Expression | SpreadElement): Promise<unknown> => this.#valueOf(each, scope, depth + 1);
     switch (node.type) {
@@ -110,7 +117,7 @@ class Reading {
           if (element === null) continue;
           const value = await inner(element.type === 'SpreadElement' ? element.argument : element);
           if (element.type !== 'SpreadElement') found.push(value);
-          else if (Array.isArray(value)) found.push(...value);
+          else if (Array.isArray(value)) for (const each of value as unknown[]) found.push(each);
         }
         return found;
       }
@@ -157,11 +164,18 @@ class Reading {
       .map((ending) => `${base}${ending}`)
       .find((path) => this.#project.has(path));
     if (imported === undefined || file === undefined) return this.#unread(node, scope);
-    if (file.endsWith('.json')) return JSON.parse(await this.#project.text(file)) as unknown;
+    if (file.endsWith('.json')) return readJson(this.#project, file, this.#left);
     if (imported.name === 'default') return this.defaultOf(file, undefined, depth + 1);
     const { scope: other } = await this.#load(file);
     const exported = other.values.get(imported.name);
     return exported === undefined ? this.#unread(node, scope) : this.#valueOf(exported, other, depth + 1);
+  }
+
+  /** Reports once that the rest of the configuration is not read. */
+  #tooLarge({ file }: Scope): undefined {
+    if (this.#steps === mostSteps + 1)
+      this.#left.push({ file, line: 1, what: 'The configuration is too large, so a part of it is not read' });
+    return undefined;
   }
 
   #unread(node: Node, { file }: Scope): undefined {
@@ -172,6 +186,28 @@ class Reading {
     });
     return undefined;
   }
+}
+
+/** The value of a JSON file; undefined, with a report, if it is none. */
+export async function readJson(project: SourceProject, file: string, left: Left[]): Promise<unknown> {
+  const value = jsonIn(await project.text(file));
+  if (value === undefined) left.push({ file, line: 1, what: 'The file is not JSON' });
+  return value;
+}
+
+/** Limit of the parts of a YAML file, counted wherever an alias repeats them. */
+const mostParts = 100_000;
+
+/** The value of a text in YAML. Throws if it is none, or its aliases repeat parts so often that it has more than `mostParts`. */
+export function readYaml(text: string): unknown {
+  const value: unknown = load(text, { schema: CORE_SCHEMA });
+  const waiting = [value];
+  for (let parts = 1; waiting.length > 0; parts += 1) {
+    const one = waiting.pop();
+    if (parts + waiting.length > mostParts) throw new Error('its aliases repeat parts of it too often');
+    if (typeof one === 'object' && one !== null) for (const each of Object.values(one)) waiting.push(each);
+  }
+  return value;
 }
 
 /** JavaScript of a TypeScript file, with everything in its place. */

@@ -107,6 +107,26 @@ test('this machine and private networks are not asked without the option, also a
   expect(asked).toEqual([]);
 });
 
+test('an address that was not asked is asked as soon as the option allows it', async () => {
+  answer = () => [404];
+  expect((await ask(['/a'], { allowPrivate: false })).findings).toEqual([]);
+  const later = await ask(['/a'], { allowPrivate: true });
+  expect(later.leftOut).toEqual([]);
+  expect(codes(later)).toEqual(['broken-external-link']);
+});
+
+test('also with the option, link-local addresses are never asked, and a private site may redirect to another one', async () => {
+  answer = ({ url = '' }) =>
+    url === '/cloud'
+      ? [302, { location: 'http://169.254.169.254/latest/meta-data' }]
+      : url === '/near'
+        ? [302, { location: `${origin.replace('127.0.0.1', 'localhost')}/there` }]
+        : [200];
+  const result = await ask(['/cloud', '/near', 'http://169.254.169.254/x']);
+  expect(result.findings.map(({ message }) => message.replace(/^.* exists: /, ''))).toEqual([]);
+  expect(asked.toSorted()).toEqual(['HEAD /cloud', 'HEAD /near', 'HEAD /there']);
+});
+
 test('answers are kept for their ages, and asked again on request', async () => {
   answer = ({ url }) => [url === '/gone' ? 410 : url === '/busy' ? 429 : 200];
   const paths = ['/there', '/gone', '/busy'];

@@ -71,7 +71,13 @@ export async function askSites(
   for (const address of places.keys()) {
     const before = kept[address];
     const age = before === undefined ? Infinity : now() - before.askedAt;
-    if (!refresh && before !== undefined && age >= 0 && age < freshForMs[before.answer.kind])
+    if (
+      !refresh &&
+      before !== undefined &&
+      before.answer.isPrivate !== true &&
+      age >= 0 &&
+      age < freshForMs[before.answer.kind]
+    )
       answers.set(address, before.answer);
     else toAsk.push(address);
   }
@@ -82,7 +88,9 @@ export async function askSites(
     await inTurns(toAsk, turns, async (address) => {
       const answer = await site.ask(address);
       answers.set(address, answer);
-      kept[address] = { askedAt: now(), answer };
+      // An address that was not asked has no answer that a later command with other options could use.
+      if (answer.isPrivate === true) delete kept[address];
+      else kept[address] = { askedAt: now(), answer };
       asked += 1;
       onProgress?.(asked, total);
       return answer;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Diagnostic } from '#shared/contracts/diagnostic.ts';
 import { newFolder } from '../../../test/support/new-folder.ts';
 import { earlierTree, newFindings, pathInRepository } from './earlier-tree.ts';
@@ -59,6 +59,19 @@ test('links to files of the repository are there, too, and a project that is new
   const none = await earlierTree(join(top, 'more'), 'HEAD');
   expect(none.folder).toBeUndefined();
   await none.close();
+});
+
+test('a hook of git in a linked work tree gets the same tree, though git sets the place of its repository', async () => {
+  const linked = join(newFolder(), 'linked');
+  git('worktree', 'add', '-q', linked, 'HEAD');
+  const gitDir = join(top, '.git/worktrees/linked');
+  vi.stubEnv('GIT_DIR', gitDir);
+  vi.stubEnv('GIT_INDEX_FILE', join(gitDir, 'index.lock'));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const tree = await earlierTree(join(linked, 'docs'), 'HEAD');
+  expect(await readFile(join(tree.folder ?? '', 'a.mdx'), 'utf8')).toMatch(/^Words/);
+  await tree.close();
+  expect(await pathInRepository(join(linked, 'docs'))).toBe('docs/');
 });
 
 test('an unknown commit and a folder without a repository are wrong use', async () => {

@@ -22,8 +22,16 @@ const mostOutput = 256 * 1024 * 1024;
 /** Hooks and large files of other servers have no part in a check. */
 const quiet = { GIT_LFS_SKIP_SMUDGE: '1', GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };
 
+/** The variables that git sets for its hooks. With them it would not look for the repository of the folder. */
+const ofHooks = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_PREFIX', 'GIT_COMMON_DIR', 'GIT_NAMESPACE'];
+
+function environmentWith(more: Record<string, string>): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !ofHooks.includes(name));
+  return { ...Object.fromEntries(own), ...quiet, ...more };
+}
+
 async function git(folder: string, args: readonly string[], environment: Record<string, string> = {}): Promise<string> {
-  const env = { ...process.env, ...quiet, ...environment };
+  const env = environmentWith(environment);
   const { stdout } = await run('git', ['-C', folder, ...args], { env, maxBuffer: mostOutput });
   return stdout;
 }
@@ -103,7 +111,7 @@ function checkOut(
     const child = execFile(
       'git',
       ['-C', top, 'checkout-index', '--quiet', '--force', ...args],
-      { env: { ...process.env, ...quiet, ...environment }, maxBuffer: mostOutput },
+      { env: environmentWith(environment), maxBuffer: mostOutput },
       (error) => (error ? reject(error) : resolve()),
     );
     child.stdin?.on('error', () => undefined).end(args.includes('--stdin') ? input : '');

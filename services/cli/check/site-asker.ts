@@ -36,6 +36,18 @@ class PrivateAddress extends Error {
   override name = 'PrivateAddress';
 }
 
+/** A page of another network redirects there. */
+class PrivateRedirect extends PrivateAddress {
+  override name = 'PrivateRedirect';
+}
+
+/** True for an address that was not asked, also if undici reports that as the cause of a failed connection. */
+const isOfPrivate = (error: unknown): boolean =>
+  error instanceof PrivateAddress || (error instanceof Error && error.cause instanceof PrivateAddress);
+
+/** Connections that may lead to private networks, or not. */
+type Way = { agent: Agent; isForbidden: (address: string) => boolean };
+
 type Outcome = { status: number; url: URL; isPermanent: boolean; retryAfterMs?: number };
 
 /** Asks for single pages. `ask` never rejects. Each redirect is checked, and so is each address that a name resolves to. */
@@ -43,23 +55,34 @@ export function siteAsker({ allowPrivate, withinMs = 15_000, mostRetryAfterMs = 
   ask: (address: string) => Promise<Answer>;
   close: () => Promise<void>;
 } {
-  const isForbidden = (address: string): boolean => isRefused(address, allowPrivate === true);
-  const lookup = guardedLookup(isForbidden, (host) => new PrivateAddress(`${host} is in a private network`));
-  const agent = new Agent({
-    connect: { lookup, timeout: withinMs },
-    pipelining: 1,
-    connections: 2,
-    maxHeaderSize: 64 * 1024,
-  });
+  const way = (mayBePrivate: boolean): Way => {
+    const isForbidden = (address: string): boolean => isRefused(address, mayBePrivate);
+    const lookup = guardedLookup(isForbidden, (host) => new PrivateAddress(`${host} is in a private network`));
+    const connect = { lookup, timeout: withinMs };
+    return { isForbidden, agent: new Agent({ connect, pipelining: 1, connections: 2, maxHeaderSize: 64 * 1024 }) };
+  };
+  const [publicWay, privateWay] = [way(false), allowPrivate === true ? way(true) : undefined];
 
+  /** A site of the Internet must not redirect to a private address, so that such addresses are only allowed from the first request on. */
   async function follow(first: string, method: 'HEAD' | 'GET'): Promise<Outcome> {
+    try {
+      return await followBy(publicWay, first, method);
+    } catch (error) {
+      if (privateWay === undefined || !isOfPrivate(error)) throw error;
+      if (error instanceof PrivateRedirect) throw new Error('it redirects to a private network', { cause: error });
+      return await followBy(privateWay, first, method);
+    }
+  }
+
+  async function followBy({ agent, isForbidden }: Way, first: string, method: 'HEAD' | 'GET'): Promise<Outcome> {
     const signal = AbortSignal.timeout(withinMs);
     let url = new URL(first);
     let isPermanent = true;
     for (let count = 0; ; count += 1) {
       const literal = literalAddress(url);
-      if (literal !== undefined && isForbidden(literal))
-        throw new PrivateAddress(`${url.host} is in a private network`);
+      const refused = (): PrivateAddress =>
+        new (count === 0 ? PrivateAddress : PrivateRedirect)(`${url.host} is in a private network`);
+      if (literal !== undefined && isForbidden(literal)) throw refused();
       const {
         statusCode: status,
         headers,
@@ -71,6 +94,8 @@ export function siteAsker({ allowPrivate, withinMs = 15_000, mostRetryAfterMs = 
           accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
           'accept-language': 'en,*;q=0.5',
         },
+      }).catch((error: unknown) => {
+        throw isOfPrivate(error) ? refused() : error;
       });
       discard(body);
       const location = headers['location'];
@@ -92,7 +117,7 @@ export function siteAsker({ allowPrivate, withinMs = 15_000, mostRetryAfterMs = 
   async function ask(address: string): Promise<Answer> {
     try {
       let outcome = await follow(address, 'HEAD').catch((error: unknown) => {
-        if (error instanceof PrivateAddress || isOfName(error)) throw error;
+        if (isOfPrivate(error) || isOfName(error)) throw error;
         return undefined;
       });
       // Many servers refuse HEAD or answer it wrongly, so only GET decides about a page that seems to be missing.
@@ -106,7 +131,12 @@ export function siteAsker({ allowPrivate, withinMs = 15_000, mostRetryAfterMs = 
     }
   }
 
-  return { ask, close: () => agent.destroy() };
+  return {
+    ask,
+    close: async () => {
+      await Promise.all([publicWay.agent.destroy(), privateWay?.agent.destroy()]);
+    },
+  };
 }
 
 /** Ends an answer without reading it. Without a listener, an error of the body would end the process. */
@@ -139,8 +169,9 @@ const isOfName = (error: unknown): boolean => errorCode(error) === 'ENOTFOUND';
 
 function failureOf(error: unknown, withinMs: number): Answer {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (error instanceof PrivateAddress || cause instanceof PrivateAddress)
-    return { kind: 'unknown', why: 'it is in a private network', isPrivate: true };
+  if (cause instanceof PrivateRedirect && !(error instanceof PrivateRedirect))
+    return { kind: 'unknown', why: messageOf(error) };
+  if (isOfPrivate(error)) return { kind: 'unknown', why: 'it is in a private network', isPrivate: true };
   const code = errorCode(cause) ?? errorCode(error) ?? '';
   if (code === 'ENOTFOUND') return { kind: 'gone', why: 'its host is not found', noConnection: true };
   if (code === 'EAI_AGAIN') return { kind: 'unknown', why: 'the name server does not answer', noConnection: true };

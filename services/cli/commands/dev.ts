@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { wholeNumber, withRemote } from '../command-options.ts';
+import { hostName, wholeNumber, withRemote } from '../command-options.ts';
 import type { DevOptions } from '../dev/run-dev.ts';
 
 export function devCommand(program: Command): void {
@@ -8,7 +8,11 @@ export function devCommand(program: Command): void {
     .description('show the site of a docs project in the browser, and every change as soon as it is saved')
     .argument('[folder]', 'the folder with docs.json', '.')
     .option('--port <number>', 'first port to try', wholeNumber(0, 65_535), 3_000)
-    .option('--host <address>', 'address to listen on, such as 0.0.0.0 for other machines (only this machine)')
+    .option(
+      '--host <address>',
+      'address to listen on, such as 0.0.0.0 for other machines (only this machine)',
+      hostName,
+    )
     .option('--open', 'open the site in the browser', false)
     .addOption(
       new Option(

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type Stats, readFileSync, statSync } from 'node:fs';
 import { lstat, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSource, type ProjectFile, type ProjectFiles } from '#shared/docs/project/project-files.ts';
+import { isSource, isTooLarge, type ProjectFile, type ProjectFiles } from '#shared/docs/project/project-files.ts';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
 import { filesBelow, isPacked, projectFilesIn, whyForbidden } from '../folder-project.ts';
@@ -59,7 +59,8 @@ export async function devFiles(
     if (found === undefined) continue;
     seen.set(path, found.file);
     const { length } = found.bytes;
-    if (!isSource(path) || length > mostKeptOfFile || keptBytes + length > mostKept) continue;
+    if (!isSource(path) || length < found.file.sizeBytes || length > mostKeptOfFile || keptBytes + length > mostKept)
+      continue;
     kept.set(path, found.bytes);
     keptBytes += length;
   }
@@ -67,9 +68,10 @@ export async function devFiles(
   const isExtra = (path: string): boolean => extra.has(path);
 
   async function lookAt(path: string): Promise<Seen | 'gone' | 'same'> {
-    const facts = await stat(join(folder, path)).then(factsOf, () => undefined);
+    const state = await stat(join(folder, path)).catch(() => undefined);
+    if (state === undefined) return 'gone';
+    const facts = factsOf(state);
     const before = seen.get(path);
-    if (facts === undefined) return 'gone';
     if (before?.facts === facts) return 'same';
     try {
       const why = await whyForbidden(folder, path);
@@ -78,6 +80,8 @@ export async function devFiles(
         return 'gone';
       }
       refused.delete(path);
+      const large = largeFile(path, state);
+      if (large !== undefined) return large;
       let bytes = await readFile(join(folder, path));
       if (bytes.length === 0 && (before?.sizeBytes ?? 0) > 0) {
         await new Promise((resolve) => setTimeout(resolve, emptyForMs));
@@ -171,12 +175,21 @@ export async function devFiles(
  */
 function seeNow(folder: string, path: string): { file: Seen; bytes: Uint8Array } | undefined {
   try {
-    const facts = factsOf(statSync(join(folder, path)));
+    const state = statSync(join(folder, path));
+    const large = largeFile(path, state);
+    if (large !== undefined) return { file: large, bytes: new Uint8Array() };
+    const facts = factsOf(state);
     const bytes = readFileSync(join(folder, path));
     return { file: { path, ...digestOf(bytes), facts }, bytes };
   } catch {
     return undefined;
   }
+}
+
+/** A file that no site has because of its size. It is not read: its state stands for its bytes. */
+function largeFile(path: string, state: Stats): Seen | undefined {
+  const [facts, sizeBytes] = [factsOf(state), state.size];
+  return isTooLarge({ sizeBytes }) ? { path, sha256: hash('sha256', `large ${facts}`), sizeBytes, facts } : undefined;
 }
 
 const digestOf = (bytes: Uint8Array): Pick<ProjectFile, 'sha256' | 'sizeBytes'> => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { withLiveScript } from './browser-scripts.ts';
-import { isAllowed, isOfOtherSite } from './dev-server.ts';
+import { devServer, isAllowed, isOfOtherSite } from './dev-server.ts';
 
 const own = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -25,6 +25,14 @@ describe('the host name of a request', () => {
     expect(isAllowed('[fe80::1]:3000', own, true)).toBe(true);
     expect(isAllowed('evil.example', own, true)).toBe(false);
   });
+});
+
+test('an address of another machine is refused with a sentence', async () => {
+  const site = { answer: () => Promise.reject(new Error('unused')) } as unknown as Parameters<typeof devServer>[0];
+  const tabs = { close: () => undefined } as unknown as Parameters<typeof devServer>[1];
+  await expect(devServer(site, tabs, { port: 0, host: '192.0.2.1', onError: () => undefined })).rejects.toThrow(
+    '192.0.2.1 is not an address of this machine',
+  );
 });
 
 describe('a request of a page', () => {

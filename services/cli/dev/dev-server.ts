@@ -101,10 +101,21 @@ async function listen(
       return servers;
     } catch (error) {
       await Promise.all(servers.map(closeServer));
-      if (errorCode(error) !== 'EADDRINUSE') throw error;
+      if (errorCode(error) !== 'EADDRINUSE') throw notListening(error, addresses[0] ?? '', port);
     }
   }
   throw new Error(`Port ${first} and the ${mostPorts} ports after it are in use. Name another one by --port.`);
+}
+
+/** The reason why nothing can listen at an address, as a sentence. */
+function notListening(error: unknown, address: string, port: number): Error {
+  const texts: Readonly<Record<string, string>> = {
+    EADDRNOTAVAIL: `${address} is not an address of this machine. Name one of its addresses by --host, or leave the option out.`,
+    ENOTFOUND: `The name ${address} has no address. Name an address of this machine by --host, or leave the option out.`,
+    EACCES: `Port ${port} needs the rights of an administrator. Name one from 1024 on by --port.`,
+  };
+  const text = texts[String(errorCode(error))];
+  return text === undefined ? new Error(messageOf(error), { cause: error }) : new Error(text, { cause: error });
 }
 
 const closeServer = (server: Server): Promise<void> =>

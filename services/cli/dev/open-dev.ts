@@ -1,3 +1,4 @@
+import { requireProject } from '../folder-project.ts';
 import { devServer, type DevServer } from './dev-server.ts';
 import { type ChangeDone, type DevSite, devSite } from './dev-site.ts';
 import { devTabs } from './dev-tabs.ts';
@@ -39,6 +40,7 @@ export async function openDev(folder: string, options: OpenDevOptions): Promise<
     };
     follow(site).catch(onError);
   };
+  await requireProject(folder);
   const watch = await watchFolder(folder, { pollMs, onLost, onChange: change });
   try {
     const made = (site = await devSite(folder, tabs.all, { extra, onRefused: (why) => onError(new Error(why)) }));

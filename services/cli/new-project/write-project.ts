@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, posix } from 'node:path';
+import { resolvePath } from '#shared/docs/project/project-files.ts';
 import { docsSchemaFile } from '#shared/docs/format/docs-schema.ts';
 
 /** Files of the new project are there already; the message names them. */
@@ -30,6 +31,8 @@ export async function writeSchema(folder: string): Promise<void> {
  * project.
  */
 export async function writeProject(folder: string, files: ReadonlyMap<string, string | Uint8Array>): Promise<void> {
+  for (const path of files.keys())
+    if (resolvePath(path, '') !== posix.normalize(path)) throw new Error(`${path} is not a path in ${folder}.`);
   const there = [...new Set([...files.keys(), 'docs.json', 'mint.json'])].filter((path) =>
     existsSync(join(folder, path)),
   );

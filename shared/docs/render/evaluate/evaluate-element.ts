@@ -42,6 +42,8 @@ export function evaluateElement(use: Use, frame: Frame): Nodes[] {
   if (name === 'Snippet') return legacyInclude(use, frame);
   if (name === 'React.Fragment' || name === 'Fragment') return children;
   if (!components.has(name) && !isElement(name)) {
+    // The finding about its import says it already.
+    if (frame.module.missing.has(name.split('.', 1)[0] ?? '')) return children;
     const message = `There is no component <${name.slice(0, 60)}>; its content is shown without it.`;
     report(frame, 'unknown-component', message, place);
     return children;

@@ -137,6 +137,7 @@ const emptyModule = (path: string): Module => ({
   scope: new Scope(),
   exports: new Set(),
   imports: new Map(),
+  missing: new Set(),
 });
 
 /** Checks the size of the evaluated page. It is known only at the end, because nodes may be used in many places. */
@@ -278,6 +279,7 @@ function bindImport(node: Extract<ModuleDeclaration, { type: 'ImportDeclaration'
   const target = path === undefined ? undefined : evaluation.loadModule(path);
   if (!target) {
     report(frame, ...refusal(specifier, written, module.path), node);
+    for (const { local } of node.specifiers) module.missing.add(local.name);
     return;
   }
   module.imports.set(specifier, target);
@@ -295,6 +297,7 @@ function bindImport(node: Extract<ModuleDeclaration, { type: 'ImportDeclaration'
     const value: StaticValue = target.exports.has(wanted) ? target.scope.get(wanted) : undefined;
     if (!target.exports.has(wanted)) {
       report(frame, 'import-not-found', `${target.path} exports no \`${wanted.slice(0, 60)}\`.`, node);
+      module.missing.add(name);
     }
     frame.scope.set(name, value);
   }

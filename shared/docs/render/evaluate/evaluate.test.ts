@@ -75,6 +75,15 @@ describe('expressions that are not static are left out and reported', () => {
     expect((await renderedContent('<Nobody>**inside**</Nobody>')).content).toContain('<strong>inside</strong>');
   });
 
+  test('a component whose import is not found is one finding, and its content is shown', async () => {
+    const rendered = await renderedContent(
+      'import X from "/snippets/no.mdx";\nimport { Y } from "/snippets/s.mdx";\n\n<X>**inside**</X>\n\n<Y.Part />\n\n<Z />',
+      { 'snippets/s.mdx': 'Words.\n' },
+    );
+    expect(rendered.content).toContain('<strong>inside</strong>');
+    expect(rendered.codes).toEqual(['import-not-found', 'import-not-found', 'unknown-component']);
+  });
+
   test('a handler in an expression is left out, its element stays', async () => {
     const rendered = await renderedContent('{["x"].map((text) => <div onClick={() => alert(text)}>{text}</div>)}');
     expect(rendered.content).toBe('<div>x</div>');

@@ -174,6 +174,8 @@ export type Module = {
   exports: Set<string>;
   /** The imported files, by the specifiers of the imports. */
   imports: Map<string, Module>;
+  /** Names of imports that were reported because there is nothing to import. */
+  missing: Set<string>;
   /** Text of a file that is only code. Pages and snippets have their code in the tree. */
   script?: string;
 };
