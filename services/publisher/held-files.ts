@@ -37,6 +37,8 @@ export type HeldFiles = {
   sizes: ReadonlyMap<string, number>;
   /** Hashes of the files of the content version. */
   ofContent: ReadonlySet<string>;
+  /** All files of the content version by path. */
+  files: ReadonlyMap<string, { sha256: string; sizeBytes: number; isStored: boolean }>;
   /** True for a file that the content has, but that no page needed. Its bytes are not stored. */
   isUnneeded: (file: ListedFile) => boolean;
 };
@@ -63,7 +65,7 @@ export async function heldFiles(
     const arrived = await unlessBroken(getJson(objectStore, key, arrivedFilesSchema, options));
     for (const [sha256, sizeBytes] of arrived?.files ?? []) sizes.set(sha256, sizeBytes);
   }
-  const unneeded = new Map<string, string>();
+  const all = new Map<string, { sha256: string; sizeBytes: number; isStored: boolean }>();
   const ofContent = new Set<string>();
   const latest = state?.latest;
   const contentVersion = latest !== undefined && isKnown(state, latest) ? latest : undefined;
@@ -71,14 +73,17 @@ export async function heldFiles(
     const key = versionFilesKey({ ...domain, contentVersion });
     const files = await unlessBroken(getJson(objectStore, key, versionFilesSchema, options));
     for (const [path, sha256, sizeBytes, isStored] of files?.files ?? []) {
-      if (!isStored) unneeded.set(path, sha256);
-      else {
-        sizes.set(sha256, sizeBytes);
-        ofContent.add(sha256);
-      }
+      all.set(path, { sha256, sizeBytes, isStored });
+      if (!isStored) continue;
+      sizes.set(sha256, sizeBytes);
+      ofContent.add(sha256);
     }
   }
-  return { contentVersion, sizes, ofContent, isUnneeded: ({ path, sha256 }) => unneeded.get(path) === sha256 };
+  const isUnneeded = ({ path, sha256 }: ListedFile): boolean => {
+    const known = all.get(path);
+    return known?.sha256 === sha256 && !known.isStored;
+  };
+  return { contentVersion, sizes, ofContent, files: all, isUnneeded };
 }
 
 const looksAtOnce = 32;

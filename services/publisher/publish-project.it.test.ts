@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
 import { arrivedFilesPrefix, arrivedFilesSchema, blobKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
@@ -145,4 +146,60 @@ test('of an upload that was cut, the files count that could be stored', async ()
   );
   expect(files).toHaveLength(2);
   for (const [sha256] of files) expect(await objects.keys()).toContain(blobKey('acme', sha256));
+});
+
+test('a publication in which only the text of pages changed stores the same objects as one that reads the whole project', async () => {
+  const before = {
+    ...project,
+    'guides/a.mdx': "import N from '/snippets/n.mdx'\n\n<N /> [start](/index)\n",
+    'snippets/n.mdx': 'A note.\n',
+    'notes.psd': 'not a file of the site',
+  };
+  const after = { ...before, 'index.mdx': '# Hello\n\nMore text. [a](/guides/a)\n' };
+  const signal = new AbortController().signal;
+  const sent = (files: Record<string, string>, listed: Record<string, string>) => {
+    const list = Object.entries(listed).map(([path, content]) => ({
+      ...{ path, sha256: sha256Of(content), sizeBytes: Buffer.byteLength(content) },
+    }));
+    return packTar({ [fileListName]: fileListText(list), ...files });
+  };
+  /** Publishes both versions, the second with a list. `pool` reads the second. */
+  const stored = async (reader: typeof pool) => {
+    const store = agingStore();
+    const context = { bus: memoryBus(), objectStore: store.store, clock, random: randomBase62, uploads };
+    const all = { ...context, pool, readerVersion: 'today' };
+    await publishProject(all, caller, Readable.from([await sent(before, before)]), { sends: 'changed files' }, signal);
+    const changed = await sent({ 'index.mdx': after['index.mdx'] }, after);
+    const { answer } = await publishProject(
+      { ...all, pool: reader },
+      caller,
+      Readable.from([changed]),
+      { sends: 'changed files' },
+      signal,
+    );
+    const objects = new Map<string, string>();
+    for (const key of (await store.keys()).sort()) {
+      const bytes = Buffer.from((await store.store.get(key)) ?? '');
+      objects.set(
+        key,
+        key.endsWith('.gz') ? gunzipSync(bytes).toString().split('\n').sort().join('\n') : String(bytes),
+      );
+    }
+    return { answer, objects };
+  };
+  /** The parts of the project that children were asked to read. */
+  const requests: string[] = [];
+  const noting = (refuses: boolean): typeof pool => ({
+    ...pool,
+    async run(request, options) {
+      requests.push('changed' in (request as object) ? 'changed pages' : 'all files');
+      if (refuses && requests.at(-1) === 'changed pages') throw new Error('the child died');
+      return pool.run(request, options);
+    },
+  });
+  const revised = await stored(noting(false));
+  const whole = await stored(noting(true));
+  expect(requests).toEqual(['changed pages', 'changed pages', 'all files']);
+  expect(revised).toEqual(whole);
+  expect(revised.objects.get(blobKey('acme', sha256Of(after['index.mdx'])))).toBe(after['index.mdx']);
 });

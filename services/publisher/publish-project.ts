@@ -8,7 +8,8 @@ import { fileListName, type ListedFile } from '#shared/interfaces/http/listed-fi
 import type { Caller } from '#shared/interfaces/internal/caller.ts';
 import type { ContentId } from '#shared/contracts/identifiers.ts';
 import { readingsKey, siteModelKey } from '#shared/contracts/stored-objects.ts';
-import { analyzeProject } from '#shared/docs/project/analyze-project.ts';
+import { analyzeProject, rereadInChild } from '#shared/docs/project/analyze-project.ts';
+import { changedPages, revisedModel } from '#shared/docs/project/changed-pages.ts';
 import { InvalidProject } from '#shared/docs/project/diagnostics.ts';
 import { isSource } from '#shared/docs/project/project-files.ts';
 import { type PageEntry, readSiteModel, type SiteModel } from '#shared/docs/project/site-model.ts';
@@ -20,7 +21,7 @@ import { ApiError } from '#shared/http/errors.ts';
 import type { BusParts } from '#shared/messaging/bus.ts';
 import { handleCommand } from '#shared/messaging/log/handle-command.ts';
 import { contentLogSubject } from '#shared/messaging/subjects/subject-names.ts';
-import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { jsonIn, sha256Of } from '#shared/runtime/canonical-json.ts';
 import type { Clock, RandomDigits } from '#shared/runtime/time-and-ids.ts';
 import { type ObjectStore, storeWithin, unlessDamaged } from '#shared/storage/object-store.ts';
 import { BrokenObject } from '#shared/storage/stored-json.ts';
@@ -229,14 +230,17 @@ async function knownModel(
  * the model names and those that were read.
  */
 async function storeProject(
-  { objectStore, pool, clock, readerVersion }: PublisherContext,
+  context: PublisherContext,
   content: ContentId,
   project: ArrivingProject,
   signal: AbortSignal,
 ): Promise<SiteModel> {
+  const { objectStore, pool, clock, readerVersion } = context;
   const { organization, domain, contentVersion } = content;
   const { files, received, held } = project;
   const bytes = bytesOf(objectStore, organization, project, signal);
+  const revised = await reviseProject(context, content, project, bytes, signal);
+  if (revised !== undefined) return revised;
   const fileOf = new Map(files.map((file) => [file.path, file]));
   const made: MadeFile[] = [];
   const read = new Set<string>();
@@ -272,15 +276,81 @@ async function storeProject(
   const needed = files.filter(isNeeded);
   const toStore = bytes.toStore(needed);
   bytes.check();
-  await storeFiles(objectStore, clock, organization, { ...received, files: toStore }, signal);
-  await storeMadeFiles(objectStore, clock, organization, made, signal);
-  await recordFiles(objectStore, content, files, isNeeded, { signal });
-  if (analysis.readings !== undefined) await objectStore.put(readingsKey(content), analysis.readings, { signal });
-  await objectStore.put(siteModelKey(content), Buffer.from(JSON.stringify(model)), {
+  await Promise.all([
+    storeFiles(objectStore, clock, organization, { ...received, files: toStore }, signal),
+    storeMadeFiles(objectStore, clock, organization, made, signal),
+    recordFiles(objectStore, content, files, isNeeded, { signal }),
+    ...(analysis.readings === undefined ? [] : [objectStore.put(readingsKey(content), analysis.readings, { signal })]),
+  ]);
+  await storeModel(objectStore, content, model, signal);
+  return model;
+}
+
+const storeModel = (objectStore: ObjectStore, content: ContentId, model: SiteModel, signal: AbortSignal) =>
+  objectStore.put(siteModelKey(content), Buffer.from(JSON.stringify(model)), {
     contentType: 'application/json',
     signal,
   });
+
+/**
+ * Makes and stores a site model from the model of the last content version if only the text of pages changed since, and stores the files of these pages.
+ * Undefined if more changed, or if something of the last version cannot be read.
+ */
+async function reviseProject(
+  { objectStore, pool, clock, readerVersion }: PublisherContext,
+  content: ContentId,
+  { files, received, held }: ArrivingProject,
+  bytes: ReturnType<typeof bytesOf>,
+  signal: AbortSignal,
+): Promise<SiteModel | undefined> {
+  // The decision checks for uploads with a list alone that the files of the last version were kept meanwhile.
+  if (received.listed === undefined || held.contentVersion === undefined) return undefined;
+  const last = { ...content, contentVersion: held.contentVersion };
+  const [before, known] = await Promise.all([
+    lastModel(objectStore, last, signal),
+    unlessDamaged(objectStore.get(readingsKey(last), { signal })),
+  ]);
+  const changed = before && changedPages(before, held.files, files);
+  if (before === undefined || changed === undefined || known === undefined) return undefined;
+  const { organization } = content;
+  const fileOf = new Map(changed.map((file) => [file.path, file]));
+  const reread = await rereadInChild(
+    pool,
+    { changed, variables: before.settings.variables, known, readerVersion },
+    async (path, maxBytes) => {
+      const file = fileOf.get(path);
+      return file === undefined ? new Uint8Array() : bytes.read(file, maxBytes);
+    },
+    { organization, signal },
+  );
+  bytes.check();
+  const revised = reread && revisedModel(before, changed, reread);
+  if (reread === undefined || revised === undefined) return undefined;
+  const model = { ...revised, contentVersion: content.contentVersion };
+  const isNeeded = ({ path }: ListedFile): boolean => fileOf.has(path) || held.files.get(path)?.isStored === true;
+  const toStore = bytes.toStore(changed);
+  bytes.check();
+  await Promise.all([
+    storeFiles(objectStore, clock, organization, { ...received, files: toStore }, signal),
+    recordFiles(objectStore, content, files, isNeeded, { signal }),
+    objectStore.put(readingsKey(content), reread.readings, { signal }),
+  ]);
+  await storeModel(objectStore, content, model, signal);
   return model;
+}
+
+/**
+ * The stored model of a content version that this program made, which names its version. Its schema is not checked, because that takes longer than all
+ * other work on a changed page; undefined if it cannot be parsed.
+ */
+async function lastModel(
+  objectStore: ObjectStore,
+  content: ContentId,
+  signal: AbortSignal,
+): Promise<SiteModel | undefined> {
+  const stored = await unlessDamaged(objectStore.get(siteModelKey(content), { signal }));
+  const model = stored && (jsonIn(Buffer.from(stored).toString()) as SiteModel | undefined);
+  return model?.contentVersion === content.contentVersion ? model : undefined;
 }
 
 /** Sizes of all files that a model names, by their hashes. */

@@ -351,7 +351,8 @@ test('a needed file that is gone from the store is sent after all', async () => 
   const gone = blobKey(acme.id, sha256Of(project['docs.json'] ?? ''));
   await gateway.objectStore.remove(gone);
   const { over, calls } = watched();
-  await publish(changed, over);
+  // A changed snippet makes the publisher read the project, and not only a page.
+  await publish({ ...project, 'snippets/n.mdx': 'Another note.\n' }, over);
   // The second list asks for no other file, so the whole project is sent.
   expect(calls.map(({ what }) => what)).toEqual(['missing', 'content', 'missing', 'content']);
   expect(calls.at(-1)?.names).toEqual(Object.keys(project).toSorted());

@@ -5,10 +5,18 @@ import { answerer } from '#shared/docs/sandbox/child-request.ts';
 import { Misfit } from '#shared/docs/sandbox/frames.ts';
 import { messageOf } from '#shared/runtime/failures.ts';
 import { InvalidProject } from './diagnostics.ts';
-import { analysisQuestion, type AnalyzeResponse, expectedAnalysis, mostBytesInQuestion } from './expected-analysis.ts';
+import type { RereadPages } from './changed-pages.ts';
+import {
+  analysisQuestion,
+  type AnalyzeResponse,
+  expectedAnalysis,
+  expectedReread,
+  mostBytesInQuestion,
+} from './expected-analysis.ts';
 import type { FindingCode } from '#shared/docs/findings/finding-texts.ts';
 import type { ProjectFile, ProjectFiles } from './project-files.ts';
 import type { DocsProject } from './read-docs-project.ts';
+import type { RereadRequest } from './reread-pages.ts';
 import type { MadeFile } from '#shared/docs/reference/site-reference.ts';
 import { maxMadeBytes } from '#shared/docs/reference/specification-limits.ts';
 import { sha256Of } from '#shared/runtime/canonical-json.ts';
@@ -71,21 +79,8 @@ export async function analyzeProject(
   project: ProjectFiles,
   { organization, deadlineMs = defaultDeadlineMs, signal, keep, readings }: AnalyzeOptions,
 ): Promise<Analysis> {
-  const sizeOf = new Map(project.files.map(({ path, sizeBytes }) => [path, sizeBytes]));
   const request: AnalyzeRequest = { files: project.files, readings };
-  const read = async ({ path, maxBytes }: FileQuestion[number]): Promise<FileAnswer[number]> => {
-    if (!sizeOf.has(path)) return { failed: 'there is no such file in the project' };
-    try {
-      return (await project.read(path, maxBytes)).subarray(0, maxBytes);
-    } catch (error) {
-      return { failed: messageOf(error) };
-    }
-  };
-  const readAll = (asked: FileQuestion): Promise<FileAnswer> => {
-    const bytes = asked.reduce((sum, { path, maxBytes }) => sum + Math.min(maxBytes, sizeOf.get(path) ?? 0), 0);
-    if (bytes > mostBytesInQuestion) throw new Misfit('it asked for more bytes than it may at once');
-    return Promise.all(asked.map(read));
-  };
+  const readAll = answersOf(project);
   const kept = new Map<string, number>();
   let keptCharacters = 0;
   /** The child is not trusted, so the hash of each file is checked before it is stored under it. */
@@ -109,6 +104,51 @@ export async function analyzeProject(
   if ('project' in response) return response;
   const { code, file, message } = response.invalid;
   throw new InvalidProject(code as FindingCode, file, message);
+}
+
+/**
+ * `rereadPages` in a killable child of `pool`. Undefined also when the child fails: reading the whole project then tells the author about the cause.
+ */
+export async function rereadInChild(
+  pool: ChildPool,
+  request: RereadRequest,
+  read: ProjectFiles['read'],
+  { organization, signal }: { organization: string; signal: AbortSignal },
+): Promise<RereadPages | undefined> {
+  const readAll = answersOf({ files: request.changed, read });
+  const answers = answerer(
+    analysisQuestion,
+    async (asked) => {
+      if ('made' in asked) throw new Misfit('it made a file for a page that has none');
+      return readAll(asked);
+    },
+    { atOnce: answersAtOnce },
+  );
+  const expects = expectedReread(request.changed);
+  const run = { expects, deadlineMs: defaultDeadlineMs, signal, affinity: organization, answers };
+  const response = await pool.run(request, run).catch((error: unknown) => {
+    if (signal.aborted) throw error;
+    return undefined;
+  });
+  return response === undefined || 'isMore' in response ? undefined : response;
+}
+
+/** Answers questions for bytes of files. */
+function answersOf(project: ProjectFiles): (asked: FileQuestion) => Promise<FileAnswer> {
+  const sizeOf = new Map(project.files.map(({ path, sizeBytes }) => [path, sizeBytes]));
+  const read = async ({ path, maxBytes }: FileQuestion[number]): Promise<FileAnswer[number]> => {
+    if (!sizeOf.has(path)) return { failed: 'there is no such file in the project' };
+    try {
+      return (await project.read(path, maxBytes)).subarray(0, maxBytes);
+    } catch (error) {
+      return { failed: messageOf(error) };
+    }
+  };
+  return (asked) => {
+    const bytes = asked.reduce((sum, { path, maxBytes }) => sum + Math.min(maxBytes, sizeOf.get(path) ?? 0), 0);
+    if (bytes > mostBytesInQuestion) throw new Misfit('it asked for more bytes than it may at once');
+    return Promise.all(asked.map(read));
+  };
 }
 
 /** Tries again once after the child died, because the machine may have been the cause. */

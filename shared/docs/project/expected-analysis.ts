@@ -3,6 +3,7 @@ import { copiesOf } from '#shared/docs/reference/remote-files.ts';
 import type { Expected } from '#shared/docs/sandbox/child-request.ts';
 import { Misfit } from '#shared/docs/sandbox/frames.ts';
 import { bundlePathProblem } from '#shared/export/bundle/bundle-names.ts';
+import { mostTargetsOfPage } from './changed-pages.ts';
 import { pagePathOf, type ProjectFile } from './project-files.ts';
 import type { DocsProject } from './read-docs-project.ts';
 import { siteModelSchema } from './site-model.ts';
@@ -39,6 +40,26 @@ const analysisResponse = z.union([
 ]);
 
 export type AnalyzeResponse = z.infer<typeof analysisResponse>;
+
+const rereadResponse = z.union([
+  z.strictObject({
+    linkTargets: z.array(z.array(z.string()).max(mostTargetsOfPage)),
+    readings: z.custom<Uint8Array>((value) => value instanceof Uint8Array),
+  }),
+  /** More than the link targets of the pages changed. */
+  z.strictObject({ isMore: z.literal(true) }),
+]);
+
+export type RereadResponse = z.infer<typeof rereadResponse>;
+
+/** Schema and check of the child's response to changed pages. */
+export const expectedReread = (changed: readonly ProjectFile[]): Expected<RereadResponse> => ({
+  schema: rereadResponse,
+  verify(answer) {
+    if ('linkTargets' in answer && answer.linkTargets.length !== changed.length)
+      throw new Misfit('it gave the link targets of other pages');
+  },
+});
 
 /** Schema and check of the child's response. `made` has the sizes in bytes of the files that were made for pages, by their hashes. */
 export function expectedAnalysis(

@@ -23,6 +23,8 @@ export type NamedFiles = {
 
 /** Maximum number of files of a project. */
 export const mostProjectFiles = 200_000;
+/** Larger sources are read one after the other, because a process that reads projects has 512 MB. */
+export const largeSourceBytes = 256 * 1024;
 const maxAssetBytes = 20 * 1024 * 1024;
 const assetTypes = new Set(
   `png jpg jpeg gif webp svg ico avif mp4 webm mov mp3 wav ogg json yaml yml woff woff2 ttf otf eot pdf txt xml csv zip`.split(

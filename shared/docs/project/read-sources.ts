@@ -13,7 +13,14 @@ import { remoteStem } from '#shared/docs/reference/remote-files.ts';
 import { leadingTitle } from './leading-title.ts';
 import { type Frontmatter, parseFrontmatter } from './parse-frontmatter.ts';
 import { fencedLines, prepareSource } from './prepare-source.ts';
-import { extensionOf, isSource, type ProjectFile, type ProjectFiles, resolvePath } from './project-files.ts';
+import {
+  extensionOf,
+  isSource,
+  largeSourceBytes,
+  type ProjectFile,
+  type ProjectFiles,
+  resolvePath,
+} from './project-files.ts';
 import { openReadings, type Reading, type Readings } from './readings.ts';
 import { maxSourceBytes, sourceTooLarge } from './source-limits.ts';
 
@@ -32,8 +39,6 @@ export type ReadSource = {
 };
 
 const parallelReads = 32;
-/** Larger sources are read one after the other, because a process that reads projects has 512 MB. */
-const largeSourceBytes = 256 * 1024;
 
 /**
  * Reads pages, snippets and all their imports: frontmatter, imports, link targets. Each file is read once, or not at all if its reading is known. A file
@@ -94,7 +99,7 @@ async function readSource(reader: Reader, path: string): Promise<OneRead> {
     const reading = await readings.of(
       'source',
       entry,
-      async () => readingOf(await project.read(path, maxSourceBytes + 1), entry, variables),
+      async () => sourceReading(await project.read(path, maxSourceBytes + 1), entry, variables),
       (known) => isOfVariables(known, variables),
     );
     return sourceOf(reading, entry, reader);
@@ -129,7 +134,11 @@ function sourceOf(reading: Reading<'source'>, entry: ProjectFile, { entries, rea
 }
 
 /** The part of a source's reading that depends only on its bytes, its path and the variables. Resolving its imports depends on the other files. */
-function readingOf(bytes: Uint8Array, entry: ProjectFile, variables: Record<string, string>): Reading<'source'> {
+export function sourceReading(
+  bytes: Uint8Array,
+  entry: ProjectFile,
+  variables: Record<string, string>,
+): Reading<'source'> {
   const { path } = entry;
   const isMarkdown = ['mdx', 'md'].includes(extensionOf(path));
   const isCut = bytes.byteLength > maxSourceBytes;

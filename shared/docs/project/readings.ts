@@ -73,12 +73,12 @@ const mostBytes = 64 * 1024 * 1024;
  * Format: gzip of lines. The first is `{format, reader}`; each of the others is `[kind, path, sha256]`, a tab, and the reading.
  */
 export function openReadings(known: Uint8Array | undefined, readerVersion: string): Readings {
-  const head = JSON.stringify({ format: 1, reader: readerVersion });
+  const head = headOf(readerVersion);
   const lines = known === undefined ? new Map<string, string>() : linesIn(known, head);
   const kept = new Map<string, string>();
   return {
     async of(kind, file, make, isTrue = () => true) {
-      const key = JSON.stringify([kind, file.path, file.sha256]);
+      const key = keyOfReading(kind, file.path, file.sha256);
       const line = lines.get(key);
       const found = line === undefined ? undefined : readingIn(line, kind);
       if (line !== undefined && found !== undefined && isTrue(found)) {
@@ -91,11 +91,44 @@ export function openReadings(known: Uint8Array | undefined, readerVersion: strin
     },
     known: () => undefined,
     step: (_kind, _name, _inputs, make, report = () => undefined) => make(report),
-    packed() {
-      const text = [head, ...Array.from(kept, ([key, line]) => `${key}\t${line}`)].join('\n');
-      return Buffer.byteLength(text) > mostBytes ? undefined : gzipSync(text, { level: 1 });
-    },
+    packed: () => packedLines(head, kept),
   };
+}
+
+/**
+ * Packed readings of a project, in which the readings of some sources can be replaced. Undefined if they are damaged, or if another version of the
+ * reading code made them.
+ */
+export function openPackedReadings(known: Uint8Array, readerVersion: string) {
+  const head = headOf(readerVersion);
+  const lines = linesIn(known, head);
+  if (lines.size === 0) return undefined;
+  const keyOf = ({ path, sha256 }: Pick<ProjectFile, 'path' | 'sha256'>) => keyOfReading('source', path, sha256);
+  return {
+    source(file: Pick<ProjectFile, 'path' | 'sha256'>): Reading<'source'> | undefined {
+      const line = lines.get(keyOf(file));
+      return line === undefined ? undefined : readingIn(line, 'source');
+    },
+    replace(
+      before: Pick<ProjectFile, 'path' | 'sha256'>,
+      after: Pick<ProjectFile, 'path' | 'sha256'>,
+      reading: Reading<'source'>,
+    ): void {
+      lines.delete(keyOf(before));
+      lines.set(keyOf(after), JSON.stringify(reading));
+    },
+    packed: () => packedLines(head, lines),
+  };
+}
+
+const headOf = (readerVersion: string): string => JSON.stringify({ format: 1, reader: readerVersion });
+
+const keyOfReading = (kind: ReadingKind, path: string, sha256: string): string => JSON.stringify([kind, path, sha256]);
+
+/** Packs lines by their keys; undefined if they are too large to be kept. */
+function packedLines(head: string, lines: ReadonlyMap<string, string>): Uint8Array | undefined {
+  const text = [head, ...Array.from(lines, ([key, line]) => `${key}\t${line}`)].join('\n');
+  return Buffer.byteLength(text) > mostBytes ? undefined : gzipSync(text, { level: 1 });
 }
 
 /** The lines of packed readings by their keys; none if they are damaged, too large, or made by other code. */
