@@ -38,7 +38,7 @@ async function served(): Promise<VersionList | undefined> {
   const root = join(folder(), 'docs-host/sites');
   const [site = ''] = await readdir(root);
   const { active } = JSON.parse(await readFile(join(root, site, 'state.json'), 'utf8')) as { active: string };
-  return await readVersionList(join(root, site, 'versions', active));
+  return await readVersionList(join(root, site, 'versions', active), join(root, site, 'content'));
 }
 
 async function hasAllCopies(): Promise<boolean> {
@@ -95,10 +95,13 @@ test('a version whose copies are made later has the same files and copies as one
   };
   const filesOf = async (at: string) =>
     Object.fromEntries(
-      [...((await readVersionList(at))?.files() ?? [])].map(([path, { lacksCopies: _, ...each }]) => [path, each]),
+      [...((await readVersionList(at, content))?.files() ?? [])].map(([path, { lacksCopies: _, ...each }]) => [
+        path,
+        each,
+      ]),
     );
   const later = await prepared({ copies: 'later' });
-  expect((await readVersionList(later))?.lacksCopies).toBe(true);
+  expect((await readVersionList(later, content))?.lacksCopies).toBe(true);
   const made = await prepared({ place: { kind: 'without copies', version: later } });
   expect(await filesOf(made)).toEqual(await filesOf(await prepared({})));
   const list = await readPreparedSite(made, content);
@@ -113,14 +116,14 @@ test('a file that is lost or cut before its copies are made has none, and all ot
   const [later, next] = [newFolder(), newFolder()];
   const place = { kind: 'archive', file } as const;
   await prepareVersion({ place, folder: later, content, making, maxBytes: 1e8, copies: 'later' });
-  const list = await readVersionList(later);
+  const list = await readVersionList(later, content);
   const lacking = [...(list?.files() ?? [])].filter(([, { lacksCopies }]) => lacksCopies === true);
   const [[lost, { sha256 }], [cut, { sha256: other }]] = lacking as [(typeof lacking)[0], (typeof lacking)[0]];
   await rm(contentFile(content, sha256));
   await truncate(contentFile(content, other), 100);
   const copies = { kind: 'without copies', version: later } as const;
   await prepareVersion({ place: copies, folder: next, content, making, maxBytes: 1e8 });
-  const made = await readVersionList(next);
+  const made = await readVersionList(next, content);
   expect(made?.lacksCopies).toBeUndefined();
   for (const [path] of lacking)
     expect([path, made?.file(path)?.gzip !== undefined]).toEqual([path, ![lost, cut].includes(path)]);

@@ -150,7 +150,7 @@ describe('the served site', () => {
   test('a config.js that could not be read once is read again', async () => {
     const { url } = await served();
     const [version = ''] = await readdir(join(folder, 'docs-host/versions'));
-    const list = await readVersionList(join(folder, 'docs-host/versions', version));
+    const list = await readVersionList(join(folder, 'docs-host/versions', version), join(folder, 'docs-host/content'));
     const file = contentFile(join(folder, 'docs-host/content'), list?.file('_bindery/config.js')?.sha256 ?? '');
     await rename(file, `${file}.away`);
     expect((await fetch(`${url}/_bindery/config.js`)).status).toBe(500);
@@ -220,7 +220,9 @@ describe('the served site', () => {
     const version = (JSON.parse(await readFile(join(folder, 'docs-host/state.json'), 'utf8')) as { active: string })
       .active;
     const copy = join(folder, 'copy');
-    for (const { bundled } of (await readVersionList(join(versions, version)))?.lines() ?? []) {
+    for (const { bundled } of (
+      await readVersionList(join(versions, version), join(folder, 'docs-host/content'))
+    )?.lines() ?? []) {
       const [path = '', { sha256 } = { sha256: '' }] = bundled ?? [];
       await cp(contentFile(join(folder, 'docs-host/content'), sha256), join(copy, path));
     }

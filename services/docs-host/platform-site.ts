@@ -17,7 +17,7 @@ import { type DeploymentQueue, placesOfDeployments } from './deployment-queue.ts
 import { downloadBundle } from './download-bundle.ts';
 import { fetchPieces, fetchRanges, RangesRefused } from './fetch-pieces.ts';
 import type { bundleOutcomes } from './follow-bundle.ts';
-import { readHeldPieces } from './held-pieces.ts';
+import { heldIn } from './held-pieces.ts';
 import type { HostedSite } from './host-app.ts';
 import { missingRanges, type Piece } from './piece-ranges.ts';
 import { memoryMegabytes, prepareSoon } from './prepare-in-child.ts';
@@ -25,6 +25,7 @@ import type { PiecesPlace, SiteMaking } from './prepare-version.ts';
 import { type ServedVersion, type ServedVersions, servedVersions } from './served-versions.ts';
 import { type BundleSource, isMadeAs, openSiteFolder, type SiteFolder, type StoredVersion } from './site-folder.ts';
 import type { SitesPlatform } from './sites-settings.ts';
+import { readPieceLines } from './version-list.ts';
 import { DamagedVersion, type VersionLists } from './version-lists.ts';
 
 /** Parts that all sites of a host share. */
@@ -379,7 +380,9 @@ export function platformSite(folder: string, first: SiteRecord, tools: SitesTool
   }: Taking & { pieces: ListedPieces; earlier: ServedVersion }): Promise<StoredVersion | undefined> {
     const { site } = record.served;
     const { sizeBytes } = link;
-    const ranges = missingRanges(pieces, await readHeldPieces(earlier.folder), sizeBytes);
+    const known = await readPieceLines(earlier.folder, earlier.content).catch(() => undefined);
+    if (known === undefined) return undefined;
+    const ranges = missingRanges(pieces, heldIn(known), sizeBytes);
     if (ranges === undefined) return undefined;
     try {
       const file = await fetchRanges(link.bundleUrl, opened.incoming, ranges, sizeBytes, signal);

@@ -32,7 +32,7 @@ async function requestFor(bundle: Buffer) {
 test('a version is prepared in a child', async () => {
   const request = await requestFor(await exampleBundle('one'));
   await prepareInChild(request);
-  expect((await readVersionList(request.folder))?.has('guides/x.html')).toBe(true);
+  expect((await readVersionList(request.folder, request.content))?.has('guides/x.html')).toBe(true);
 });
 
 /** Children of this process that prepare versions; undefined where the system does not list them. */
@@ -59,7 +59,7 @@ test('versions that follow each other are prepared by one child, and another rep
   await mkdir(join(folder, 'last', 'new'), { recursive: true });
   await writeFile(join(folder, 'last', 'new', 'half'), 'half');
   await prepareInChild({ ...request, folder: join(folder, 'last') });
-  expect((await readVersionList(join(folder, 'last')))?.has('guides/x.html')).toBe(true);
+  expect((await readVersionList(join(folder, 'last'), request.content))?.has('guides/x.html')).toBe(true);
   expect(existsSync(join(folder, 'last', 'new'))).toBe(false);
 });
 
@@ -86,7 +86,6 @@ test('a page that is too large to be rewritten is refused', async () => {
   const manifest = { sha256: '0'.repeat(64), domain: 'acme', deployment: 'client-hosted' } as const;
   const found = new Map([['large.html', { size: 64 * 1024 * 1024 + 1, sha256: '0'.repeat(64) }]]);
   const content = newContent(join(folder, 'content'), folder);
-  await expect(prepareSite(folder, content, { base: '', isAirGapped: false }, manifest, found)).rejects.toThrow(
-    BundleRefused,
-  );
+  const preparation = { folder, content, making: { base: '', isAirGapped: false }, manifest };
+  await expect(prepareSite(preparation, found)).rejects.toThrow(BundleRefused);
 });

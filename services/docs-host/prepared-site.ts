@@ -17,18 +17,24 @@ import { type EarlierVersion, pagesDigest } from './earlier-version.ts';
 import { contentType, isSearchIndex, mayBeVersioned } from './hosted-types.ts';
 import { previewFiles, previewNoteOf } from './preview-note.ts';
 import { policyOf, redirectOf, rewritePage, type SiteAddresses } from './rewrite-page.ts';
+import { type Line, linesIn, type Shard, storeChanges, storeShards } from './sorted-lines.ts';
 import {
   headFile,
   type HostedFile,
   type HostedRedirect,
   isToCopy,
+  isToCopyLater,
   lineWithCopies,
+  linesFor,
   type ListLine,
   type Making,
+  openVersionList,
   readVersionList,
+  redirectName,
   shortDigest,
   storedIn,
   type VersionList,
+  writeHead,
   writeVersionList,
 } from './version-list.ts';
 
@@ -62,39 +68,27 @@ const mostWildcards = 10_000;
 const mostStalePolicies = 1_000;
 const mostWildcardBytes = 8 * 1024 * 1024;
 
-/**
- * Prepares a version for serving from the files of its bundle. `found`: all files by path, as they were checked. Writes the list last; a folder
- * without it is not a version. Lines of the `earlier` version are kept for unchanged files; with `isSure`, their stored files are not checked for
- * existence. With `copies: 'later'`, only the copies of a few small files are made, and `addCopies` makes the others. Throws `BundleRefused` for pages and
- * lists that are too large.
- */
-export async function prepareSite(
-  folder: string,
-  content: NewContent,
-  making: Making,
-  manifest: VersionList['manifest'],
-  found: ReadonlyMap<string, PartedBytes>,
-  {
-    earlier,
-    isSure = false,
-    copies: when = 'now',
-  }: { earlier?: EarlierVersion | undefined; isSure?: boolean; copies?: CopiesMade | undefined } = {},
-): Promise<void> {
-  await rm(join(folder, headFile), { force: true });
-  const { base, isAirGapped, preview } = making;
-  const token = tokenOf(found);
-  const digestOf = (path: string) => {
-    const sha256 = found.get(path)?.sha256;
-    return sha256 === undefined ? undefined : shortDigest(sha256);
-  };
+/** Facts that the preparation of every version needs. */
+export type Preparation = {
+  folder: string;
+  content: NewContent;
+  making: Making;
+  manifest: VersionList['manifest'];
+  copies?: CopiesMade | undefined;
+};
+
+/** Makes the files and redirects that a host answers with from the files of a bundle. */
+function siteMaker(
+  { content, making: { base, isAirGapped, preview }, copies: when = 'now' }: Preparation,
+  token: string,
+  digestOf: SiteAddresses['digestOf'],
+) {
   const addresses: SiteAddresses = { base, token, digestOf, isAirGapped };
   const note = preview && previewNoteOf(preview, base);
   const replaced = new Map(preview === undefined ? [] : previewFiles);
   const redirects = new Map<string, HostedRedirect>();
   const files = new Map<string, HostedFile>();
-  const kept: Buffer[] = [];
   let bytesToCopy = when === 'now' ? Number.POSITIVE_INFINITY : mostCopiedFirst;
-  let lacksCopies = earlier?.list.lacksCopies === true;
 
   const isCopiedNow = (path: string, size: number): boolean =>
     size <= bytesToCopy && (when === 'now' || !takesBestCopies(path));
@@ -107,33 +101,23 @@ export async function prepareSite(
     more: { source?: StoredBytes | undefined; isAdded?: boolean; policy?: string | undefined } = {},
   ): Promise<void> {
     const copies: Partial<Record<Encoding, StoredBytes>> = {};
-    if (isCopiedNow(path, body.length)) {
+    const isNow = isCopiedNow(path, body.length);
+    if (isNow) {
       bytesToCopy -= body.length;
       for (const [encoding, bytes] of await compressed(body, path)) copies[encoding] = await content.put(bytes);
-    } else lacksCopies = true;
+    }
     const { source, policy, isAdded = false } = more;
     const isPage = path.endsWith('.html');
     const digest = shortDigest((isPage ? (source ?? stored) : stored).sha256);
-    files.set(path, { ...stored, ...copies, digest, type: contentType(path), isPage, source, isAdded, policy });
+    const type = contentType(path);
+    const isPlain = isNow && isToCopy(type, { ...stored, ...copies });
+    files.set(path, {
+      ...{ ...stored, ...copies, digest, type, isPage, source, isAdded, policy },
+      ...(isPlain && { plain: true as const }),
+    });
   }
 
-  // Pages are made of their source, of the names of other pages, and of the bytes of files that display them.
-  const hasSamePages =
-    earlier !== undefined &&
-    earlier.list.token === token &&
-    // Unused policies stay in the list until all pages are prepared again.
-    earlier.list.policies.length <= mostStalePolicies + 2 * earlier.bundled.size &&
-    isDeepStrictEqual(makingOf(earlier.list), makingOf(making)) &&
-    earlier.pages === pagesDigest(found.keys());
-  const replacedBefore = new Map(earlier?.list.preview === undefined ? [] : previewFiles);
-  const isReplaced = (path: string): boolean => replaced.has(path) || replacedBefore.has(path);
-  /** The line of the earlier version, if it was made from the same file. */
-  const lineBefore = (path: string, { sha256 }: PartedBytes): ListLine | undefined => {
-    const before = earlier?.bundled.get(path);
-    if (before === undefined || before.bytes.sha256 !== sha256 || isReplaced(path)) return undefined;
-    return path.endsWith('.html') && !hasSamePages ? undefined : before.line;
-  };
-  const prepareFile = async (path: string, original: PartedBytes): Promise<void> => {
+  async function prepareFile(path: string, original: PartedBytes): Promise<void> {
     const isPage = path.endsWith('.html');
     const type = contentType(path);
     if (isPage && original.size > mostPageBytes)
@@ -141,9 +125,7 @@ export async function prepareSite(
     const source = { size: original.size, sha256: original.sha256 };
     const instead = replaced.get(path);
     if (instead !== undefined) return await add(path, instead, await content.put(instead), { source });
-    const hasCopies = isToCopy(type, original);
-    if (!isPage && !(hasCopies && isCopiedNow(path, original.size))) {
-      lacksCopies ||= hasCopies;
+    if (!isPage && !(isToCopy(type, original) && isCopiedNow(path, original.size))) {
       const digest = shortDigest(original.sha256);
       files.set(path, { ...original, digest, type, isPage, isAdded: false });
       return;
@@ -156,7 +138,66 @@ export async function prepareSite(
       const page = Buffer.from(rewritePage(html, path, addresses, note));
       return await add(path, page, await content.put(page), { source, policy: policyOf(html, isAirGapped) });
     }
-    redirects.set(sourceOf(path), { ...redirection, source });
+    redirects.set(redirectName(path), { ...redirection, source });
+  }
+
+  const isLarge = ([path, { size }]: [string, PartedBytes]): boolean => path.endsWith('.html') && size > largePageBytes;
+
+  return {
+    files,
+    redirects,
+    /** Files that the host answers with instead of those of the bundle. */
+    replaced,
+    async prepareFiles(changed: readonly [string, PartedBytes][]): Promise<void> {
+      await inParallel(
+        changed.filter((entry) => !isLarge(entry)),
+        atOnce,
+        (entry) => prepareFile(...entry),
+      );
+      await inParallel(changed.filter(isLarge), 1, (entry) => prepareFile(...entry));
+    },
+    /** Adds a file that the bundle does not have. */
+    addOwn: async (path: string, body: Buffer): Promise<void> =>
+      await add(path, body, await content.put(body), { isAdded: true }),
+  };
+}
+
+/**
+ * Prepares a version for serving from the files of its bundle. `found`: all files by path, as they were checked. Writes the head of the list last; a folder
+ * without it is not a version. `pieces`: the shards of the pieces of the bundle. Lines of the `earlier` version are kept for unchanged files; with
+ * `isSure`, their stored files are not checked for existence. With `copies: 'later'`, only the copies of a few small files are made, and `addCopies` makes
+ * the others. Throws `BundleRefused` for pages and lists that are too large.
+ */
+export async function prepareSite(
+  preparation: Preparation,
+  found: ReadonlyMap<string, PartedBytes>,
+  {
+    earlier,
+    isSure = false,
+    pieces = [],
+  }: { earlier?: EarlierVersion | undefined; isSure?: boolean; pieces?: readonly Shard[] } = {},
+): Promise<void> {
+  const { folder, content, making, manifest } = preparation;
+  await rm(join(folder, headFile), { force: true });
+  const token = tokenOf(found);
+  const maker = siteMaker(preparation, token, (path) => shortOf(found.get(path)));
+  const kept: Buffer[] = [];
+
+  // Pages are made of their source, of the names of other pages, and of the bytes of files that display them.
+  const hasSamePages =
+    earlier !== undefined &&
+    earlier.list.token === token &&
+    // Unused policies stay in the list until all pages are prepared again.
+    earlier.list.policies.length <= mostStalePolicies + 2 * earlier.bundled.size &&
+    isDeepStrictEqual(makingOf(earlier.list), makingOf(making)) &&
+    earlier.pages === pagesDigest(found.keys());
+  const replacedBefore = new Map(earlier?.list.preview === undefined ? [] : previewFiles);
+  const isReplaced = (path: string): boolean => maker.replaced.has(path) || replacedBefore.has(path);
+  /** The line of the earlier version, if it was made from the same file. */
+  const lineBefore = (path: string, { sha256 }: PartedBytes): ListLine | undefined => {
+    const before = earlier?.bundled.get(path);
+    if (before === undefined || before.bytes.sha256 !== sha256 || isReplaced(path)) return undefined;
+    return path.endsWith('.html') && !hasSamePages ? undefined : before.line;
   };
 
   const changed: [string, PartedBytes][] = [];
@@ -171,19 +212,65 @@ export async function prepareSite(
     if (await content.has(storedIn(line.value))) kept.push(line.bytes);
     else changed.push(entry);
   });
-  const isLarge = ([path, { size }]: [string, PartedBytes]): boolean => path.endsWith('.html') && size > largePageBytes;
-  await inParallel(
-    changed.filter((entry) => !isLarge(entry)),
-    atOnce,
-    (entry) => prepareFile(...entry),
-  );
-  await inParallel(changed.filter(isLarge), 1, (entry) => prepareFile(...entry));
-  for (const [path, body] of replaced)
-    if (!found.has(path)) await add(path, body, await content.put(body), { isAdded: true });
-  const wildcards = await wildcardsIn(content, found);
-  const about = { ...making, token, manifest, wildcards, ...(lacksCopies && { lacksCopies }) };
+  await maker.prepareFiles(changed);
+  for (const [path, body] of maker.replaced) if (!found.has(path)) await maker.addOwn(path, body);
+  const wildcards = await wildcardsIn(content, found.get(wildcardRedirectsPath));
   const policies = hasSamePages ? earlier.list.policies : [];
-  await writeVersionList(folder, about, files, redirects, { lines: kept, policies });
+  const about = { ...makingOf(making), token, manifest, wildcards, policies, pieces };
+  await writeVersionList(folder, content, about, maker.files, maker.redirects, kept);
+  await content.commit();
+}
+
+/** A version and the files in which the bundle of the next one differs from its own. */
+export type ChangedFiles = {
+  list: VersionList;
+  added: ReadonlyMap<string, PartedBytes>;
+  removed: ReadonlySet<string>;
+};
+
+/**
+ * True if the next version can be the earlier one with other files, because all of its other pages are the same: they are made of their source, of the
+ * names of other pages, and of the bytes of files that display them.
+ */
+export function hasOnlyChanges(making: Making, { list, added, removed }: ChangedFiles): boolean {
+  const replaced = new Map(list.preview === undefined ? [] : previewFiles);
+  const isAlike = (path: string): boolean =>
+    !mayBeVersioned(path) &&
+    !replaced.has(path) &&
+    !(path.endsWith('.html') && (removed.has(path) || list.bundled(path) === undefined));
+  return (
+    list.isShared &&
+    // Unused policies stay in the list until all pages are prepared again.
+    list.policies.length <= mostStalePolicies + 2 * list.shards.reduce((sum, { lines }) => sum + lines, 0) &&
+    isDeepStrictEqual(makingOf(list), makingOf(making)) &&
+    [...added.keys(), ...removed].every(isAlike)
+  );
+}
+
+/** Prepares a version that is an earlier one with other files (`hasOnlyChanges`). It reads and writes only the shards of the list with these files. */
+export async function prepareChanges(
+  preparation: Preparation,
+  { list, added, removed }: ChangedFiles,
+  pieces: readonly Shard[],
+): Promise<void> {
+  const { folder, content, making, manifest } = preparation;
+  await rm(join(folder, headFile), { force: true });
+  const { token } = list;
+  const maker = siteMaker(preparation, token, (path) =>
+    shortOf(added.get(path) ?? (removed.has(path) ? undefined : list.bundled(path))),
+  );
+  await maker.prepareFiles([...added]);
+  const { policies, lines } = linesFor(list.policies, maker.files, maker.redirects);
+  const changes = new Map<string, Buffer | undefined>();
+  for (const path of [...added.keys(), ...removed]) {
+    changes.set(path, undefined);
+    if (path.endsWith('.html')) changes.set(redirectName(path), undefined);
+  }
+  for (const [name, line] of lines) changes.set(name, line);
+  const shards = await storeChanges(content, list, changes, isToCopyLater);
+  const hasWildcards = added.has(wildcardRedirectsPath) || removed.has(wildcardRedirectsPath);
+  const wildcards = hasWildcards ? await wildcardsIn(content, added.get(wildcardRedirectsPath)) : list.wildcards;
+  await writeHead(folder, { ...makingOf(making), token, manifest, wildcards, policies, pieces }, shards);
   await content.commit();
 }
 
@@ -191,46 +278,52 @@ export async function prepareSite(
  * Prepares a version again that is the `earlier` one with the copies that it lacks, of about as many bytes as one step makes: `addCopies` is repeated until
  * none are lacking. Files that are lost or damaged get none; that shows when they are read. Throws `BundleRefused` if the earlier version cannot be read.
  */
-export async function addCopies(folder: string, content: NewContent, earlierFolder: string): Promise<void> {
-  const earlier = await readVersionList(earlierFolder);
+export async function addCopies(
+  folder: string,
+  content: NewContent,
+  earlierFolder: string,
+  contentFolder: string,
+): Promise<void> {
+  const earlier = await openVersionList(earlierFolder, contentFolder);
   if (earlier === undefined) throw new BundleRefused('the list of the version that lacks copies cannot be read');
-  const { base, isAirGapped, preview, token, manifest, wildcards, policies } = earlier;
-  const lines: Buffer[] = [];
+  const { base, isAirGapped, preview, token, manifest, wildcards, policies, pieces } = earlier;
+  const shards: Shard[] = [];
   let bytesToCopy = mostCopiedInStep;
-  let lacksCopies = false;
-  for (const line of earlier.lines()) {
-    const file = line.name.startsWith('/') ? undefined : earlier.file(line.name);
-    if (file?.lacksCopies !== true) lines.push(line.bytes);
-    else if (bytesToCopy <= 0) {
-      lacksCopies = true;
-      lines.push(line.bytes);
-    } else {
-      bytesToCopy -= takesBestCopies(line.name) ? bestCosts * file.size : file.size;
-      const body = await content.read(file).catch((error: unknown) => {
-        if (errorCode(error) !== 'ENOENT') throw error;
-        return undefined;
-      });
-      const copies: Partial<Record<Encoding, StoredBytes>> = {};
-      if (body !== undefined && sha256Of(body) === file.sha256)
-        for (const [encoding, bytes] of await compressed(body, line.name)) copies[encoding] = await content.put(bytes);
-      lines.push(lineWithCopies(line, copies));
+  const copied = async (line: Line): Promise<Buffer> => {
+    const file = bytesToCopy <= 0 || line.name.startsWith('/') ? undefined : earlier.file(line.name);
+    if (file?.lacksCopies !== true) return line.bytes;
+    bytesToCopy -= takesBestCopies(line.name) ? bestCosts * file.size : file.size;
+    const body = await content.read(file).catch((error: unknown) => {
+      if (errorCode(error) !== 'ENOENT') throw error;
+      return undefined;
+    });
+    const copies: Partial<Record<Encoding, StoredBytes>> = {};
+    if (body !== undefined && sha256Of(body) === file.sha256)
+      for (const [encoding, bytes] of await compressed(body, line.name)) copies[encoding] = await content.put(bytes);
+    return lineWithCopies(line, copies);
+  };
+  for (const shard of earlier.shards) {
+    if (earlier.isShared && (shard.lacksCopies !== true || bytesToCopy <= 0)) {
+      shards.push(shard);
+      continue;
     }
+    const lines: Buffer[] = [];
+    for (const line of linesIn(earlier.load(shard))) lines.push(await copied(line));
+    shards.push(...(await storeShards(content, lines, isToCopyLater)));
   }
   await rm(join(folder, headFile), { force: true });
-  const about = { base, isAirGapped, ...(preview && { preview }), token, manifest, wildcards };
-  await writeVersionList(folder, { ...about, ...(lacksCopies && { lacksCopies }) }, new Map(), new Map(), {
-    ...{ lines, policies },
-  });
+  const about = { ...makingOf({ base, isAirGapped, preview }), token, manifest, wildcards, policies, pieces };
+  await writeHead(folder, about, shards);
   await content.commit();
 }
-
-const sourceOf = (path: string): string => `/${path.slice(0, -'.html'.length)}`;
 
 const makingOf = ({ base, isAirGapped, preview }: Making): Making => ({
   base,
   isAirGapped,
   ...(preview && { preview }),
 });
+
+const shortOf = (bytes: PartedBytes | undefined): string | undefined => bytes && shortDigest(bytes.sha256);
 
 /** Names the bytes of all files that display pages, so that a version with the same ones has the same addresses. */
 function tokenOf(found: ReadonlyMap<string, { sha256: string }>): string {
@@ -239,8 +332,7 @@ function tokenOf(found: ReadonlyMap<string, { sha256: string }>): string {
 }
 
 /** The redirects with wildcards, if the bundle lists them. */
-async function wildcardsIn(content: NewContent, found: ReadonlyMap<string, PartedBytes>): Promise<WildcardRedirect[]> {
-  const listed = found.get(wildcardRedirectsPath);
+async function wildcardsIn(content: NewContent, listed: PartedBytes | undefined): Promise<WildcardRedirect[]> {
   if (listed === undefined || listed.size === 0) return [];
   const { size } = listed;
   if (size > mostWildcardBytes)
@@ -263,7 +355,7 @@ export const bytesOf = (file: HostedFile, encoding?: Encoding): PartedBytes =>
  * `readVersionList`.
  */
 export async function readPreparedSite(folder: string, content: string): Promise<VersionList | undefined> {
-  const list = await readVersionList(folder);
+  const list = await readVersionList(folder, content);
   if (list === undefined) return undefined;
   const stored = new Set<string>();
   for (const { value } of list.lines()) for (const { sha256 } of storedIn(value)) stored.add(sha256);

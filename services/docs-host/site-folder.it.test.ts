@@ -47,7 +47,9 @@ test('a version that another program prepared, or whose copies are damaged, is m
   expect(await pageOf(first)).toContain('Version two');
   await first.stop();
   const again = (await readdir(versions())).find((id) => id.startsWith(active.slice(0, 16))) ?? '';
-  const copy = (await readVersionList(join(versions(), again)))?.file('index.html')?.br?.sha256 ?? '';
+  const copy =
+    (await readVersionList(join(versions(), again), join(versions(), '../content')))?.file('index.html')?.br?.sha256 ??
+    '';
   await writeFile(contentFile(join(folder(), 'docs-host/content'), copy), 'damaged');
   expect(await pageOf(await host(stored))).toContain('Version two');
 });

@@ -14,7 +14,7 @@ import { prepareInChild, sweepInChild } from './prepare-in-child.ts';
 import { type BundleFacts, type BundlePlace, madeAs, type SiteMaking, type VersionRequest } from './prepare-version.ts';
 import { type CopiesMade, readPreparedSite } from './prepared-site.ts';
 import { removeMade, sweepContent, type SweepRequest } from './sweep-content.ts';
-import { linesFile, type Making, readVersionList, type VersionList } from './version-list.ts';
+import { headFile, listBytes, type Making, readVersionList, type VersionList } from './version-list.ts';
 import type { VersionLists } from './version-lists.ts';
 
 /** A version that can be served. */
@@ -187,10 +187,11 @@ export async function openSiteFolder(
       const id = `${list.token}-${randomBase62(8)}`;
       const whole = await writeSource(unfinished, source, list);
       await rename(unfinished, join(versions, id));
-      return taken(id, whole, list, earlier?.isChecked);
+      // The files and parts that the version before had were not read, if the bundle was fetched in pieces.
+      return taken(id, whole, list, place.kind === 'pieces' ? false : earlier?.isChecked);
     } catch (error) {
-      // The list is written before files are moved into the content.
-      if (existsSync(join(unfinished, linesFile))) await sweep();
+      // The head of the list is written before files are moved into the content.
+      if (existsSync(join(unfinished, headFile))) await sweep();
       await rm(unfinished, { recursive: true, force: true });
       throw error;
     }
@@ -239,14 +240,7 @@ export async function openSiteFolder(
   async function sweep(gone?: readonly string[]): Promise<boolean> {
     try {
       const request: SweepRequest = { content, kept: await foldersHere(), gone };
-      const sizes = await Promise.all(
-        [...request.kept, ...(gone ?? [])].map((at) =>
-          stat(join(at, linesFile)).then(
-            ({ size }) => size,
-            () => 0,
-          ),
-        ),
-      );
+      const sizes = await Promise.all([...request.kept, ...(gone ?? [])].map(listBytes));
       const bytes = sizes.reduce((sum, size) => sum + size, 0);
       await (bytes <= mostReadHere ? sweepContent(request) : sweepInChild(request, childMegabytes?.()));
       return true;
@@ -280,7 +274,7 @@ export async function openSiteFolder(
   ): Promise<VersionList> {
     const request = { place, folder: at, content, making: making(), maxBytes, earlier, copies };
     await prepareInChild(request, signal, childMegabytes?.());
-    const list = await readVersionList(at);
+    const list = await readVersionList(at, content, lists.shard);
     if (list === undefined) throw new Error(`the list of the version in ${at} cannot be read`);
     return list;
   }

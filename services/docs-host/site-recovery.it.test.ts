@@ -83,8 +83,8 @@ describe('a host that starts again', () => {
   test.each([
     ['a page', 'page'],
     ['a copy', 'br'],
-    ['the list', 'site.list'],
-    ['its facts', 'site.json'],
+    ['a shard of the list', 'shard'],
+    ['the head of the list', 'site.json'],
   ])('with %s that is damaged does not serve it, and makes it again without a download', async (_what, damaged) => {
     const more = { 'index.html': `<html><body><p>Version one</p>${'text '.repeat(300)}</body></html>` };
     platform().deploy({ bundle: await exampleBundle('one', more) });
@@ -93,10 +93,11 @@ describe('a host that starts again', () => {
     await first.stop();
     const [version = ''] = await versionsOf();
     const at = await siteFolder();
-    const page = (await readVersionList(join(at, 'versions', version)))?.file('index.html');
-    const isFile = damaged.startsWith('site.');
-    const sha256 = (damaged === 'br' ? page?.br : page)?.sha256 ?? '';
-    const name = isFile ? join(at, 'versions', version, damaged) : contentFile(join(at, 'content'), sha256);
+    const list = await readVersionList(join(at, 'versions', version), join(at, 'content'));
+    const page = list?.file('index.html');
+    const isHead = damaged === 'site.json';
+    const { sha256 = '' } = (damaged === 'shard' ? list?.shards[0] : damaged === 'br' ? page?.br : page) ?? {};
+    const name = isHead ? join(at, 'versions', version, damaged) : contentFile(join(at, 'content'), sha256);
     await writeFile(name, 'damaged');
     const second = await started();
     const headers = { 'accept-encoding': damaged === 'br' ? 'br' : 'identity' };
@@ -120,7 +121,7 @@ describe('a host that starts again', () => {
     await first.stop();
     const at = await siteFolder();
     const { active } = JSON.parse(await readFile(join(at, 'state.json'), 'utf8')) as { active: string };
-    await rm(join(at, 'versions', active, 'site.list'));
+    await rm(join(at, 'versions', active, 'site.json'));
     // As on a full disk, no new state is stored.
     await mkdir(join(at, 'state.json.next'));
     const second = await started();
@@ -139,7 +140,7 @@ describe('a host that starts again', () => {
     await first.stop();
     const [version = ''] = await versionsOf();
     const at = await siteFolder();
-    const logo = (await readVersionList(join(at, 'versions', version)))?.file('logo.svg');
+    const logo = (await readVersionList(join(at, 'versions', version), join(at, 'content')))?.file('logo.svg');
     await rm(contentFile(join(at, 'content'), logo?.sha256 ?? ''));
     const second = await started();
     const status = async () => (await askHost(second.url, 'docs.localhost', '/logo.svg')).status;

@@ -51,7 +51,8 @@ test('a stored version that was changed is not served', async () => {
   const versions = join(folder(), 'docs-host/versions');
   const change = async (path: string): Promise<Response> => {
     const [version = ''] = readdirSync(versions);
-    const { sha256 = '' } = (await readVersionList(join(versions, version)))?.file(path) ?? {};
+    const { sha256 = '' } =
+      (await readVersionList(join(versions, version), join(versions, '../content')))?.file(path) ?? {};
     await writeFile(contentFile(join(folder(), 'docs-host/content'), sha256), '<script>evil()</script>');
     const again = await host({ BINDERY_STATIC_EXPORT_ENABLED: '0' });
     const answer = await fetch(again.url);

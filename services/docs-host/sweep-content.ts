@@ -2,9 +2,9 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '#shared/runtime/failures.ts';
 import { inParallel } from '#shared/runtime/in-parallel.ts';
-import { contentFile } from './content-folder.ts';
+import { contentFile, type StoredBytes } from './content-folder.ts';
 import type { BundleFacts } from './prepare-version.ts';
-import { linesFile, storedIn } from './version-list.ts';
+import { type ListParts, readListParts, storedIn } from './version-list.ts';
 
 export type SweepRequest = {
   /** Folder with the bytes of all versions. */
@@ -19,77 +19,68 @@ const removedAtOnce = 8;
 
 /**
  * Removes the files of removed versions, except those that a kept version names. Rejects, and removes nothing, if the list of a kept version cannot
- * be read. If a list is damaged in another way, it names too few files; its version is then prepared again from the bundle.
+ * be read. Shards that versions have in common are read only to find the files that they name.
  */
 export async function sweepContent({ content, kept, gone }: SweepRequest): Promise<void> {
-  const keptLists = await Promise.all(kept.map((folder) => readFile(join(folder, linesFile))));
+  const keptLists = await Promise.all(kept.map(readListParts));
   const unneeded =
     gone === undefined
       ? await unnamed(content, keptLists)
-      : unneededOf(
-          (await Promise.all(gone.map(readLines))).flatMap((list) => list ?? []),
-          keptLists,
-        );
+      : await unneededOf(content, (await Promise.all(gone.map(partsOrNone))).flat(), keptLists);
   await inParallel([...unneeded], removedAtOnce, (sha256) => rm(contentFile(content, sha256), { force: true }));
 }
 
-const readLines = (folder: string): Promise<Buffer | undefined> =>
-  readFile(join(folder, linesFile)).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  });
+/** The parts of a list; none if it is damaged: a later start removes its files. */
+const partsOrNone = (folder: string): Promise<ListParts[]> =>
+  readListParts(folder).then(
+    (parts) => [parts],
+    () => [],
+  );
 
 /** The files that no list names. */
-async function unnamed(content: string, lists: readonly Buffer[]): Promise<Set<string>> {
-  const named = new Set(lists.flatMap((list) => storedIn(list).map(({ sha256 }) => sha256)));
+async function unnamed(content: string, lists: readonly ListParts[]): Promise<Set<string>> {
+  const named = new Set<string>();
+  for await (const { sha256 } of namedIn(content, lists)) named.add(sha256);
   const found = new Set<string>();
   for (const folder of await readdir(content).catch(() => []))
     for (const name of await readdir(join(content, folder))) if (!named.has(name)) found.add(name);
   return found;
 }
 
-/** Number of digests that are looked for one by one. For more, all digests of a list are read. */
-const mostSearched = 64;
-
-/** The digests that only the lists of removed versions name. Versions of a site have most lines in common, and these are left out first. Pure. */
-export function unneededOf(gone: readonly Buffer[], kept: readonly Buffer[]): Set<string> {
-  const newest = kept[0] ?? Buffer.alloc(0);
-  const found = new Set(
-    gone.flatMap((list) => linesBeside(list, newest).flatMap((line) => storedIn(line).map(({ sha256 }) => sha256))),
-  );
-  for (const list of kept) {
-    if (found.size > mostSearched) for (const { sha256 } of storedIn(list)) found.delete(sha256);
-    else for (const sha256 of found) if (list.includes(sha256, 0, 'latin1')) found.delete(sha256);
-  }
+/** The files that only the lists of removed versions name, their shards included. */
+async function unneededOf(
+  content: string,
+  gone: readonly ListParts[],
+  kept: readonly ListParts[],
+): Promise<Set<string>> {
+  const stays = new Set(kept.flatMap(({ shards }) => shards.map(({ sha256 }) => sha256)));
+  const own = gone.map((list) => ({ ...list, shards: list.shards.filter(({ sha256 }) => !stays.has(sha256)) }));
+  const found = new Set<string>();
+  for await (const { sha256 } of namedIn(content, own, unlessLost)) found.add(sha256);
+  if (found.size > 0) for await (const { sha256 } of namedIn(content, kept)) found.delete(sha256);
   return found;
 }
 
-const lineEnd = 10;
+type Reading = (file: string) => Promise<Buffer>;
 
-/** The lines of a sorted list that another sorted list does not have. */
-function linesBeside(list: Buffer, other: Buffer): Buffer[] {
-  const found: Buffer[] = [];
-  let from = 0;
-  for (let at = 0; at < list.length; ) {
-    const end = endOfLine(list, at);
-    const line = list.subarray(at, end);
-    let order = 1;
-    while (from < other.length) {
-      const next = endOfLine(other, from);
-      order = line.compare(other, from, next);
-      if (order < 0) break;
-      from = next;
-      if (order === 0) break;
-    }
-    if (order !== 0) found.push(line);
-    at = end;
+const unlessLost: Reading = (file) =>
+  readFile(file).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return Buffer.alloc(0);
+    throw error;
+  });
+
+/** The shards of lists, each once, and the files that their lines name. */
+async function* namedIn(
+  content: string,
+  lists: readonly ListParts[],
+  read: Reading = readFile,
+): AsyncGenerator<StoredBytes> {
+  const shards = new Map(lists.flatMap((list) => list.shards.map((shard) => [shard.sha256, shard])));
+  for (const { own } of lists) for (const lines of own) yield* storedIn(lines);
+  for (const shard of shards.values()) {
+    yield shard;
+    yield* storedIn(await read(contentFile(content, shard.sha256)));
   }
-  return found;
-}
-
-function endOfLine(list: Buffer, at: number): number {
-  const end = list.indexOf(lineEnd, at);
-  return end < 0 ? list.length : end + 1;
 }
 
 /**
@@ -106,13 +97,11 @@ export async function removeMade(
     for (const made of ['pages', 'br', 'gzip']) await rm(join(version, made), { recursive: true, force: true });
     return;
   }
-  const lists = await Promise.all(kept.map(readLines));
-  const own = (await readLines(version)) ?? Buffer.alloc(0);
   const manifest = await readFile(contentFile(content, bundle.manifest.sha256), 'latin1');
   const ofBundle = new Set(manifest.match(/[0-9a-f]{64}/g));
   for (const { sha256 } of [bundle.manifest, ...(bundle.config === undefined ? [] : [bundle.config])])
     ofBundle.add(sha256);
-  const others = lists.flatMap((list) => list ?? []);
-  for (const sha256 of unneededOf([own], others))
+  const others = (await Promise.all(kept.map(partsOrNone))).flat();
+  for (const sha256 of await unneededOf(content, await partsOrNone(version), others))
     if (!ofBundle.has(sha256)) await rm(contentFile(content, sha256), { force: true });
 }

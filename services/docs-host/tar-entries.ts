@@ -94,6 +94,11 @@ export function tarEntries(receiver: FileReceiver, mostEntries: number) {
         }
       }
     },
+    /** Passes bytes of the current file that are not read. Throws `ArchiveRefused` unless more of the file follows. */
+    skip(bytes: number): void {
+      if (!isFile || bytes >= rest) throw new ArchiveRefused('the archive has a part of a file at a place without one');
+      rest -= bytes;
+    },
     /** Position of the next byte: between two files, inside a file, or elsewhere, such as in a header. */
     place(): 'between' | 'inside' | 'elsewhere' {
       if (isFile && rest > 0) return 'inside';

@@ -35,7 +35,7 @@ const mostRatio = 200;
 const unpackedByPacked = 10;
 
 /** Size limit of `config.js`, the only file that is read although the manifest does not list it. */
-const mostConfigBytes = 1024 * 1024;
+export const mostConfigBytes = 1024 * 1024;
 
 const oneName = z.string().max(300);
 
@@ -174,21 +174,21 @@ export async function compared(found: Map<string, PartedBytes>, content: NewCont
     const more = others.length > 0 ? `, and ${others.length} more differences` : '';
     throw new BundleRefused(`the bundle does not match its manifest: ${problem}${more}. ${whatToDo}`);
   }
-  const said = manifestSchema.safeParse(jsonIn(bytes.toString('utf8')), { error: problemText });
+  return { found, manifest: factsOf(jsonIn(bytes.toString('utf8')), sha256Of(bytes)) };
+}
+
+/** The facts that a host needs of a manifest with this digest. Throws `BundleRefused`. */
+export function factsOf(manifest: unknown, sha256: string): VersionList['manifest'] {
+  const said = manifestSchema.safeParse(manifest, { error: problemText });
   if (!said.success)
     throw new BundleRefused(
       `the bundle is not what a documentation host serves: ${firstProblem(said.error, 'the manifest')} in ${manifestPath}. ${whatToDo}`,
     );
   const { domain, label, contentVersion, deployment } = said.data;
   return {
-    found,
-    manifest: {
-      sha256: sha256Of(bytes),
-      domain,
-      deployment,
-      ...(label !== undefined && { label }),
-      ...(contentVersion !== undefined && { contentVersion }),
-    },
+    ...{ sha256, domain, deployment },
+    ...(label !== undefined && { label }),
+    ...(contentVersion !== undefined && { contentVersion }),
   };
 }
 

@@ -1,25 +1,36 @@
 import { createHash, type Hash } from 'node:crypto';
 import { once } from 'node:events';
+import { statSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { constants, createInflateRaw } from 'node:zlib';
 import { bundlePiecesSchema } from '#shared/contracts/stored-objects.ts';
-import { manifestPath } from '#shared/export/bundle/verify-bundle.ts';
 import { jsonIn, sha256Of } from '#shared/runtime/canonical-json.ts';
 import { BundleRefused } from './bundle-refused.ts';
 import { contentFile, type NewContent, type PartedBytes, type StoredBytes } from './content-folder.ts';
-import type { EarlierVersion } from './earlier-version.ts';
-import type { HeldPieces, PieceContents } from './held-pieces.ts';
+import { beginningIn, contentsIn, hasFiles, partsIn, type PieceContents } from './held-pieces.ts';
 import { type BundleRange, type Piece, placesOfPieces } from './piece-ranges.ts';
 import { readWhole } from './read-whole.ts';
+import type { SortedLines } from './sorted-lines.ts';
 import { type TarEntries, tarEntries } from './tar-entries.ts';
+import type { VersionList } from './version-list.ts';
 
 /** Packed bytes of a bundle in a file: its ranges one after the other, or the whole archive. */
 export type PackedPieces = { file: string; ranges: readonly BundleRange[] };
 
+/** The version before a bundle, and the pieces of its bundle. */
+export type PiecesBefore = { list: Pick<VersionList, 'bundled'>; pieces: SortedLines };
+
+/** The difference between a bundle and the version before; without one, the whole bundle. */
 export type UnpackedPieces = {
-  found: Map<string, PartedBytes>;
-  /** The contents of the pieces, which the next version needs. */
-  held: HeldPieces;
+  /** The files that were unpacked. Some of them may be the same as before. */
+  added: Map<string, PartedBytes>;
+  /** Paths of files with parts that were not read. Their digests are not known: the manifest has them. */
+  unread: Set<string>;
+  /** Paths of the version before that the bundle does not have. */
+  removed: Set<string>;
+  /** The contents of new pieces, and undefined for pieces that are gone. */
+  pieces: Map<string, PieceContents | undefined>;
 };
 
 export type PieceBudgets = { unpackedBytes: number; entries: number };
@@ -42,9 +53,9 @@ export async function readPieces(file: string): Promise<readonly Piece[]> {
 }
 
 /**
- * The files of a bundle from its pieces: `packed` has those that are not `held`. A held piece with whole files is not read: its files are those of
- * the `earlier` version. Each other piece is inflated and checked, or read from its stored parts, and passed to the reader of archives. Throws
- * `BundleRefused` and `ArchiveRefused` for pieces that are wrong or make no archive. The caller compares the files with a manifest that it can trust.
+ * Unpacks the pieces of a bundle that the version before does not hold, which `packed` has. A held piece is not read: its files stay, or its parts
+ * become parts of the new file. Each other piece is inflated, checked and passed to the reader of archives. Throws `BundleRefused` and `ArchiveRefused`
+ * for pieces that are wrong or make no archive. The caller compares the files with a manifest that it can trust.
  */
 export async function unpackPieces(
   { file, ranges }: PackedPieces,
@@ -52,42 +63,65 @@ export async function unpackPieces(
   content: NewContent,
   {
     contentFolder,
-    earlier,
-    held: heldBefore = new Map(),
+    before,
     budgets,
-  }: {
-    contentFolder: string;
-    earlier?: EarlierVersion | undefined;
-    held?: HeldPieces | undefined;
-    budgets: PieceBudgets;
-  },
+  }: { contentFolder: string; before?: PiecesBefore | undefined; budgets: PieceBudgets },
 ): Promise<UnpackedPieces> {
-  const found = new Map<string, PartedBytes>();
-  const held = new Map<string, PieceContents>();
-  const files = incomingFiles(content, (path, bytes) => found.set(path, bytes));
+  const added = new Map<string, PartedBytes>();
+  const unread = new Set<string>();
+  const changes = new Map<string, PieceContents | undefined>();
+  const isHere = new Set(pieces.map(([, sha256]) => sha256));
+  /** Paths of the version before that are not in pieces whose files stay. */
+  const leaving = new Set<string>();
+  for (const { name, value } of before?.pieces.each() ?? []) {
+    if (isHere.has(name) && hasFiles(value)) continue;
+    for (const path of beginningIn(contentsIn(value))) leaving.add(path);
+    if (!isHere.has(name)) changes.set(name, undefined);
+  }
+  const staying = new Set<string>();
+  const files = incomingFiles(content, (path, bytes, isRead) => {
+    const isTwice = added.has(path) || (!leaving.has(path) && before?.list.bundled(path) !== undefined);
+    if (isTwice) throw new BundleRefused(`${path} is in the bundle more than once`);
+    added.set(path, bytes);
+    if (!isRead) unread.add(path);
+  });
   const entries = tarEntries(files.receiver, budgets.entries);
   const handle = await open(file);
   const places = placesOfPieces(pieces);
   const inflater = rawInflater(budgets.unpackedBytes);
   /** The last raw bytes so far; empty where they are not known. */
   let window = Buffer.alloc(0);
+  /** The parts after the window, which are not read unless the next piece may refer to them. */
+  let passed: StoredBytes[] = [];
 
   const take = async (raw: Uint8Array): Promise<void> => {
     window = Buffer.concat([window, raw.subarray(-windowBytes)]).subarray(-windowBytes);
     await entries.write(raw);
   };
 
-  /** Takes the files of a piece that the earlier version has. False if it does not have them. */
-  function takeFiles(paths: readonly string[]): boolean {
-    const known = paths.map((path) => earlier?.bundled.get(path)?.bytes);
-    if (entries.place() !== 'between' || known.some((bytes) => bytes === undefined)) return false;
-    for (const [at, path] of paths.entries()) {
-      const bytes = known[at];
-      if (found.has(path)) throw new BundleRefused(`${path} is in the bundle more than once`);
-      if (bytes !== undefined) found.set(path, bytes);
-    }
+  /** Lets the files of a held piece stay. False if the piece begins in the middle of a file. */
+  function keepFiles(sha256: string): boolean {
+    if (entries.place() !== 'between') return false;
+    if (staying.has(sha256)) throw new BundleRefused('a piece with files is in the bundle more than once');
+    staying.add(sha256);
     window = Buffer.alloc(0);
+    passed = [];
     return true;
+  }
+
+  /** The bytes before a piece that it may refer to. */
+  async function windowBefore(): Promise<Buffer> {
+    for (let at = passed.length - 1, tail = Buffer.alloc(0); at >= 0; at -= 1) {
+      const { sha256, size } = passed[at] as StoredBytes;
+      const part = await readWhole(contentFile(contentFolder, sha256), size);
+      if (sha256Of(part) !== sha256) throw new BundleRefused('a stored part of a file is damaged');
+      tail = Buffer.concat([part, tail]);
+      if (at === 0) tail = Buffer.concat([window, tail]);
+      window = tail.subarray(-windowBytes);
+      if (tail.length >= windowBytes) break;
+    }
+    passed = [];
+    return window;
   }
 
   /** Inflates a piece from the packed bytes. */
@@ -95,7 +129,7 @@ export async function unpackPieces(
     const from = placeIn(ranges, place, size);
     if (from === undefined) throw new BundleRefused('a piece of the bundle was not fetched');
     const hash = createHash('sha256');
-    inflater.begin(window);
+    inflater.begin(await windowBefore());
     for (let at = 0; at < size; ) {
       const step = Buffer.allocUnsafe(Math.min(stepBytes, size - at));
       const { bytesRead } = await handle.read(step, 0, step.length, from + at);
@@ -110,29 +144,34 @@ export async function unpackPieces(
 
   try {
     for (const [index, piece] of pieces.entries()) {
-      const known = heldBefore.get(piece[1]);
+      const known = before?.pieces.find(piece[1]);
       files.beginPiece(entries);
-      if (known !== undefined && 'files' in known && takeFiles(known.files)) {
+      if (known !== undefined && hasFiles(known) && keepFiles(piece[1])) {
         inflater.reset();
-        held.set(piece[1], known);
         continue;
       }
-      if (known !== undefined && 'parts' in known && entries.place() === 'inside') {
+      const parts = known !== undefined && entries.place() === 'inside' ? partsIn(known) : undefined;
+      if (parts !== undefined) {
         inflater.reset();
-        files.keepParts(known.parts);
-        for (const { sha256, size } of known.parts)
-          await take(await readWhole(contentFile(contentFolder, sha256), size));
+        if (!parts.every(({ size, sha256 }) => isStored(contentFile(contentFolder, sha256), size)))
+          throw new BundleRefused('a stored part of a file is lost');
+        files.keepParts(parts);
+        passed.push(...parts);
+        for (const { size } of parts) entries.skip(size);
       } else await inflate(piece, places[index] ?? 0);
       const contents = await files.endPiece(entries);
-      if (contents !== undefined) held.set(piece[1], contents);
+      if (known === undefined || !isDeepStrictEqual(contents, contentsIn(known))) changes.set(piece[1], contents);
     }
     if (entries.place() !== 'between') throw new BundleRefused('the archive ends in the middle of a file');
-    return { found, held };
+    return { added, unread, removed: leaving.difference(new Set(added.keys())), pieces: changes };
   } finally {
     inflater.reset();
     await handle.close();
   }
 }
+
+/** True if a file has this size. It asks synchronously, because a large file has thousands of parts. */
+const isStored = (file: string, size: number): boolean => statSync(file, { throwIfNoEntry: false })?.size === size;
 
 /** The offset in the file of ranges of some bytes of the bundle. */
 function placeIn(ranges: readonly BundleRange[], start: number, size: number): number | undefined {
@@ -190,17 +229,24 @@ function rawInflater(mostBytes: number) {
 }
 
 /** Stores the files of an archive, and tells what each piece contained. */
-function incomingFiles(content: NewContent, onFile: (path: string, bytes: PartedBytes) => void) {
+function incomingFiles(content: NewContent, onFile: (path: string, bytes: PartedBytes, isRead: boolean) => void) {
   let current:
-    | { path: string; size: number; hash: Hash; parts: StoredBytes[]; pending: Uint8Array[]; bytes: number }
+    | {
+        path: string;
+        size: number;
+        hash: Hash;
+        parts: StoredBytes[];
+        pending: Uint8Array[];
+        bytes: number;
+        /** False if some of its parts were not read. */
+        isRead: boolean;
+      }
     | undefined;
   let top: string | undefined;
   let begins: 'between' | 'inside' | 'elsewhere' = 'elsewhere';
   /** Paths of the files that began in this piece, and the parts that were stored in it. */
   let paths: string[] = [];
   let parts: StoredBytes[] = [];
-  /** True while the bytes that are read belong to parts that are already stored. */
-  let isKept = false;
 
   const isParted = (): boolean => current !== undefined && current.size > mostWholeBytes;
 
@@ -222,26 +268,26 @@ function incomingFiles(content: NewContent, onFile: (path: string, bytes: Parted
         top ??= folder;
         if (slash < 0 || folder !== top)
           throw new BundleRefused(`the bundle has ${JSON.stringify(path)} outside of its one top folder`);
-        current = { path: path.slice(slash + 1), size, hash: createHash('sha256'), parts: [], pending: [], bytes: 0 };
-        paths.push(current.path);
+        const name = path.slice(slash + 1);
+        current = { path: name, size, hash: createHash('sha256'), parts: [], pending: [], bytes: 0, isRead: true };
+        paths.push(name);
       },
       async bytes(bytes: Uint8Array): Promise<void> {
         if (current === undefined) return;
-        if (isParted()) current.hash.update(bytes);
-        if (isKept) return;
+        if (isParted() && current.isRead) current.hash.update(bytes);
         current.pending.push(bytes);
         current.bytes += bytes.length;
         if (isParted() && current.bytes >= mostPartBytes) await cut();
       },
       async end(): Promise<void> {
         if (current === undefined) return;
-        const { path, size, hash } = current;
+        const { path, size, hash, isRead } = current;
         if (isParted()) {
           await cut();
           const stored = current.parts.reduce((sum, part) => sum + part.size, 0);
           if (stored !== size) throw new BundleRefused(`${path} ends in the middle of a part`);
-          onFile(path, { size, sha256: hash.digest('hex'), parts: current.parts });
-        } else onFile(path, await content.put(Buffer.concat(current.pending)));
+          onFile(path, { size, sha256: isRead ? hash.digest('hex') : '', parts: current.parts }, isRead);
+        } else onFile(path, await content.put(Buffer.concat(current.pending)), true);
         current = undefined;
       },
     },
@@ -249,32 +295,33 @@ function incomingFiles(content: NewContent, onFile: (path: string, bytes: Parted
       begins = entries.place();
       paths = [];
       parts = [];
-      isKept = false;
     },
     /** The bytes of this piece are these parts of the current file, and need not be stored. */
     keepParts(known: readonly StoredBytes[]): void {
-      current?.parts.push(...known);
+      if (current === undefined || !isParted()) throw new BundleRefused('a part of a file is at a place without one');
+      current.parts.push(...known);
+      current.isRead = false;
       parts.push(...known);
-      isKept = true;
     },
-    /** The contents of the piece, if the next version can use them without its bytes. */
-    async endPiece(entries: TarEntries): Promise<PieceContents | undefined> {
+    /** The contents of the piece. */
+    async endPiece(entries: TarEntries): Promise<PieceContents> {
       const ends = entries.place();
       if (isParted()) await cut();
       if (begins === 'between' && ends === 'between') return { files: paths };
       // The last piece of a file may end at the end of the file, but then the padding of its last block is in another piece.
-      return begins === 'inside' && ends === 'inside' && paths.length === 0 && isParted() ? { parts } : undefined;
+      return begins === 'inside' && ends === 'inside' && paths.length === 0 && isParted()
+        ? { parts }
+        : { begins: paths };
     },
   };
 }
 
-/** Throws `BundleRefused` unless the manifest is the one that the platform recorded. */
+/** Throws `BundleRefused` unless the manifest of a bundle is the one that the platform recorded. */
 export async function requireManifest(
-  found: ReadonlyMap<string, PartedBytes>,
+  manifest: PartedBytes | undefined,
   content: NewContent,
   sha256: string,
 ): Promise<void> {
-  const manifest = found.get(manifestPath);
   if (manifest === undefined || sha256Of(await content.read(manifest)) !== sha256)
     throw new BundleRefused('the pieces of the bundle do not have the manifest that the platform recorded');
 }

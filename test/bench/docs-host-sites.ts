@@ -122,7 +122,7 @@ async function timeToServe(mark: string, known?: Buffer): Promise<number> {
 /** The list of the version that is active in the folder of a site; undefined until it has all compressed copies. */
 async function copiedList(site: string): Promise<VersionList | undefined> {
   const { active } = JSON.parse(await readFile(join(site, 'state.json'), 'utf8')) as { active: string };
-  const list = await readVersionList(join(site, 'versions', active));
+  const list = await readVersionList(join(site, 'versions', active), join(site, 'content'));
   return list?.lacksCopies === true ? undefined : list;
 }
 
@@ -166,8 +166,8 @@ async function startNginx(): Promise<number> {
   const [first] = versions;
   const pagesOfOne = join(folder, 'pages');
   await mkdir(join(pagesOfOne, 'guides'), { recursive: true });
-  const list = await readVersionList(first?.folder ?? '');
   const content = join(first?.folder ?? '', '../../content');
+  const list = await readVersionList(first?.folder ?? '', content);
   for (let page = 0; page < pages; page += 1) {
     const to = join(pagesOfOne, `guides/page-${page}`);
     const file = list?.file(`guides/page-${page}.html`);

@@ -33,7 +33,7 @@ async function wayOut(): Promise<string> {
 async function drawn(dataFolder: string, count: number): Promise<string[]> {
   const folder = join(dataFolder, 'docs-host');
   const { active } = JSON.parse(readFileSync(join(folder, 'state.json'), 'utf8')) as { active: string };
-  const list = await readVersionList(join(folder, 'versions', active));
+  const list = await readVersionList(join(folder, 'versions', active), join(folder, 'content'));
   const files = [...(list?.files() ?? [])].map(([path]) => path);
   const pages = files.filter((path) => path.endsWith('.html') && path !== '404.html').toSorted();
   const step = pages.length / count;

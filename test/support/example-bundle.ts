@@ -40,11 +40,13 @@ export function exampleFiles(
     '_bindery/theme.css': `body { --version: '${version}' }\n${'/* rule */\n'.repeat(80)}`,
     ...more,
   };
-  const listed = Object.entries(files).map(([path, text]) => ({
-    path,
-    size: Buffer.byteLength(text),
-    sha256: createHash('sha256').update(text).digest('hex'),
-  }));
+  const listed = Object.entries(files)
+    .map(([path, text]) => ({
+      path,
+      size: Buffer.byteLength(text),
+      sha256: createHash('sha256').update(text).digest('hex'),
+    }))
+    .sort((one, other) => (one.path < other.path ? -1 : 1));
   const manifest = {
     formatVersion: 1,
     domain: 'acme',
@@ -58,7 +60,7 @@ export function exampleFiles(
     Object.entries({
       ...files,
       '_bindery/config.js': config,
-      '_bindery/manifest.json': JSON.stringify(manifest),
+      '_bindery/manifest.json': `${JSON.stringify(manifest, null, 1)}\n`,
       ...tampered,
     }).map(([path, text]) => [`acme/${path}`, text]),
   );

@@ -114,7 +114,7 @@ export const authorReportPath = '_bindery/report.json';
 const authorReportSchema = z.object({ summary: z.object({ errors: z.int(), warnings: z.int() }) });
 
 /** Files that the manifest does not list: itself, and the file that may be edited after the export. */
-const unlistedPaths: readonly string[] = [manifestPath, '_bindery/config.js'];
+export const unlistedPaths: readonly string[] = [manifestPath, '_bindery/config.js'];
 
 /** The part of a manifest that is needed for verification. Paths are below the top folder. */
 const bundleManifestSchema = z.looseObject({
