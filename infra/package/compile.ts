@@ -1,10 +1,10 @@
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join, posix, relative } from 'node:path';
+import { basename, dirname, join, posix, relative } from 'node:path';
 import { type InputOptions, type OutputChunk, type Plugin, rolldown } from 'rolldown';
 import { ownAddresses, placeholder, placeholdersOf } from '#shared/docs/sandbox/own-addresses.ts';
 import { scriptOfPackage, snapshotScript } from '#shared/docs/sandbox/snapshot-script.ts';
 import { digestsFile, sourceDigests } from '#shared/docs/render/source-digests.ts';
-import { bundledPackagesFile, type LockedPackage } from '#shared/runtime/installed-packages.ts';
+import { bundledPackagesFile, copiedPackages, type LockedPackage } from '#shared/runtime/installed-packages.ts';
 import { writeNotices } from './notices.ts';
 import { isBundled } from './package-manifest.ts';
 
@@ -59,7 +59,8 @@ export async function compile(root: string, target: string): Promise<void> {
   await writeFile(join(target, digestsFile), JSON.stringify(await sourceDigests(['shared/'])));
   await writeFile(join(target, bundledPackagesFile), JSON.stringify(await packagesOf(root)));
   const bundled = chunks.flatMap(({ moduleIds }) => moduleIds.filter((id) => id.includes('/node_modules/')));
-  await writeNotices(bundled, join(target, 'THIRD-PARTY-NOTICES.txt'));
+  const copied = await copyPackageFiles(root, target, modules);
+  await writeNotices([...bundled, ...copied], join(target, 'THIRD-PARTY-NOTICES.txt'));
 }
 
 /** The versions and digests of the packages that programs need, from the lock file of the clone. */
@@ -85,6 +86,27 @@ async function stage(root: string, folder: string, target: string, modules: stri
       await cp(join(root, path), join(target, path));
     }
   }
+}
+
+/** Copies the files of packages that these modules name. A part of a name that is known later stands for all that is there. Returns their places. */
+async function copyPackageFiles(root: string, target: string, modules: readonly string[]): Promise<string[]> {
+  const copied: string[] = [];
+  for (const module of modules) {
+    const text = await readFile(join(root, module), 'utf8');
+    for (const [, , name = ''] of text.matchAll(/packageFile\((['`])([^'`]+)\1\)/g)) {
+      const [start = '', end] = name.split(/\$\{[^}]*\}/);
+      const folder = join(root, 'node_modules', end === undefined ? dirname(start) : start);
+      const files =
+        end === undefined ? [basename(start)] : (await readdir(folder)).filter((each) => each.endsWith(end));
+      if (files.length === 0) throw new Error(`${module} names files that are not there: ${name}`);
+      for (const file of files) {
+        const place = join(end === undefined ? dirname(start) : start, file);
+        await cp(join(root, 'node_modules', place), join(target, copiedPackages, place));
+        copied.push(join(root, 'node_modules', place));
+      }
+    }
+  }
+  return copied;
 }
 
 /** The modules that are loaded by their names: the commands, and the programs of children and threads. */

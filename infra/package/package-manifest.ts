@@ -19,29 +19,10 @@ const leftOut = new Set([
 ]);
 
 /**
- * Packages that the package needs as they are: they have native code, or files that programs read. The code of all others is in the compiled programs,
- * because npm takes most of the time of a first start, and as long for a small package as for a large one.
+ * Packages that npm installs beside the package: those with native code, which it chooses for the system, and one that is loaded by its name. The code
+ * of all others is in the compiled programs, because npm takes most of the time of a first start, and as long for a small package as for a large one.
  */
-const installed = new Set([
-  '@iconify-json/fa7-brands',
-  '@iconify-json/fa7-regular',
-  '@iconify-json/fa7-solid',
-  '@iconify-json/lucide',
-  '@iconify-json/tabler',
-  '@mermaid-js/tiny',
-  '@parcel/watcher',
-  '@resvg/resvg-wasm',
-  'htmx.org',
-  'idiomorph',
-  'katex',
-  'oxc-minify',
-  'oxc-transform',
-  'react',
-  'react-dom',
-  'roboto-fontface',
-  'satteri',
-  'undici',
-]);
+const installed = new Set(['@parcel/watcher', 'oxc-minify', 'oxc-transform', 'satteri', 'undici']);
 
 /** The bundler makes the package and the snapshots of a clone. */
 const bundler = 'rolldown';

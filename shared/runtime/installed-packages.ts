@@ -52,11 +52,16 @@ export function lockedPackages(): Record<string, LockedPackage> {
   };
 }
 
+/** Folder in the package that `npm pack` makes, with the files of other packages that programs read. */
+export const copiedPackages = 'packages';
+
 /**
  * Address of a file of a package that this one depends on, such as `katex/dist/katex.min.css`. The address is also right in bundled modules. Packages
  * that are named in this way are part of the renderer version.
  */
 export function packageFile(path: string): URL {
+  const copied = join(root, copiedPackages, path);
+  if (isPackaged && existsSync(copied)) return pathToFileURL(copied);
   const [scope = '', name = ''] = path.split('/');
   const folder = scope.startsWith('@') ? join(scope, name) : scope;
   const having = packageFolders.find((each) => existsSync(join(each, folder))) ?? packageFolders[0];

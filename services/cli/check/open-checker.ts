@@ -1,12 +1,16 @@
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { cacheFolder } from '#infra/setup/server-locations.mjs';
 import { projectFilesIn, folderProject } from '../folder-project.ts';
 import { withFiles } from '../remote/with-files.ts';
 import { type FolderCheck, type FolderCheckOptions, checkFolder } from './check-folder.ts';
 import type { childChecker } from './child-checker.ts';
-import type { ThreadAnswer, ThreadQuestion } from './thread-checker.ts';
+import type { ThreadAnswer, ThreadData, ThreadQuestion } from './thread-checker.ts';
 
 /** Checks folders, one after the other. Pages that a folder shares with one before are rendered once. */
 export type FolderChecker = {
+  /** Starts what the check of this folder will need, so that it starts while the caller does other things. Failures are those of `check`. */
+  prepare(folder: string): Promise<void>;
   check(folder: string, options: FolderCheckOptions & { added: ReadonlyMap<string, Uint8Array> }): Promise<FolderCheck>;
   close(): Promise<void>;
 };
@@ -30,10 +34,16 @@ const checkThread = { entry: new URL('./check-thread.ts', import.meta.url), sile
 export function openChecker(openChildren = startChildren, program = checkThread): FolderChecker {
   let thread: Worker | undefined;
   let children: ChildChecker | undefined;
+  const isForThread = async (folder: string): Promise<boolean> => {
+    const pages = (await projectFilesIn(folder)).filter((path) => /\.mdx?$/i.test(path));
+    return children === undefined && pages.length <= mostPagesOfThread;
+  };
   return {
+    async prepare(folder) {
+      if (await isForThread(folder).catch(() => false)) thread ??= startThread(program.entry);
+    },
     async check(folder, { added, ...options }) {
-      const pages = (await projectFilesIn(folder)).filter((path) => /\.mdx?$/i.test(path));
-      if (children === undefined && pages.length <= mostPagesOfThread) {
+      if (await isForThread(folder)) {
         thread ??= startThread(program.entry);
         const check = await askThread(thread, { folder, added, options }, program.silentMs);
         if (check !== undefined) return check;
@@ -52,6 +62,7 @@ export function openChecker(openChildren = startChildren, program = checkThread)
 
 function startThread(entry: URL): Worker {
   const thread = new Worker(entry, {
+    workerData: { compiled: join(cacheFolder(), 'compiled') } satisfies ThreadData,
     resourceLimits: { maxOldGenerationSizeMb: threadMemoryMb },
     stdout: false,
   });

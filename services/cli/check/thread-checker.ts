@@ -11,6 +11,9 @@ import {
   checkRenderOptions,
 } from './check-folder.ts';
 
+/** Settings of a thread. `compiled` is the folder of Node's compile cache. */
+export type ThreadData = { compiled: string };
+
 /** A question to the thread. `added`: files that are not in the folder. */
 export type ThreadQuestion = { folder: string; added: ReadonlyMap<string, Uint8Array>; options: FolderCheckOptions };
 /** Messages of the thread: a sign of life for each page, and at the end the result or the reason of a failure. */

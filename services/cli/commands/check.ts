@@ -68,6 +68,8 @@ Findings are grouped by file. A table of them by code follows. The exit code is 
 async function runCheck(folder: string, options: CheckOptions): Promise<void> {
   const checker = openChecker();
   try {
+    // The thread loads its modules while this one reads what the project names by address.
+    if (options.since === undefined) await checker.prepare(folder);
     const check = await checkProject(folder, options, checker);
     const findings = check.found.map(({ finding }) => placed(folder, finding));
     await print(folder, { ...check, findings }, options);

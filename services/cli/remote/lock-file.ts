@@ -1,22 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
-import { sha256Hex } from '#shared/contracts/identifiers.ts';
 import { lockFile } from '#shared/docs/reference/remote-files.ts';
 import { jsonIn } from '#shared/runtime/canonical-json.ts';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
 import { firstProblem, problemText } from '#shared/runtime/problem-text.ts';
 import { writeWhole } from '../kept-records.ts';
-
-const partSchema = z.object({ sha256: sha256Hex, sizeBytes: z.int().nonnegative(), type: z.string().max(100) });
-const lockSchema = z.object({
-  lockVersion: z.literal(1),
-  pictures: z.boolean().optional(),
-  parts: z.record(z.string().max(10_000), partSchema),
-});
+import type { lockSchema } from './lock-schema.ts';
 
 /** The bytes that an address had when it was fetched. `type`: the media type, which the bytes decided. */
-export type LockedPart = z.infer<typeof partSchema>;
+export type LockedPart = ReturnType<typeof lockSchema.parse>['parts'][string];
 
 /** The lock of a project. `pictures`: its author has asked for the pictures, too. */
 export type Lock = { pictures: boolean; parts: ReadonlyMap<string, LockedPart> };
@@ -37,7 +29,9 @@ export async function readLock(folder: string): Promise<Lock | undefined> {
   }
   const value = jsonIn(text);
   if (value === undefined) throw new BadLock('it is not JSON');
-  const { data, error } = lockSchema.safeParse(value, { error: problemText });
+  // Few projects have a lock, and the schemas take longer to load than a check of a small project otherwise needs.
+  const schema = (await import('./lock-schema.ts')).lockSchema;
+  const { data, error } = schema.safeParse(value, { error: problemText });
   if (error) throw new BadLock(firstProblem(error, 'it'));
   return { pictures: data.pictures ?? false, parts: new Map(Object.entries(data.parts)) };
 }

@@ -1,13 +1,9 @@
-import { decodeSource } from '#shared/docs/project/decode-source.ts';
 import { InvalidProject } from '#shared/docs/project/diagnostics.ts';
 import { isJsonObject, type JsonValue, textOf } from '#shared/docs/project/json-values.ts';
-import { pictureAddresses } from '#shared/docs/project/picture-addresses.ts';
 import { placesOfNames } from '#shared/docs/project/place-of-name.ts';
-import { isSource, type NamedFiles } from '#shared/docs/project/project-files.ts';
+import type { NamedFiles } from '#shared/docs/project/project-files.ts';
 import { readConfig } from '#shared/docs/project/read-config.ts';
 import { fontElsewhere, fontWithoutFile, remoteFonts } from '#shared/docs/project/read-fonts.ts';
-import { maxSourceBytes } from '#shared/docs/project/source-limits.ts';
-import { fencedLines } from '#shared/docs/project/prepare-source.ts';
 import { addressesNamedIn } from '#shared/docs/reference/named-addresses.ts';
 import { notInUpload, remoteAddress } from '#shared/docs/reference/remote-files.ts';
 
@@ -59,6 +55,8 @@ export async function namedParts(project: NamedFiles, { pictures }: { pictures: 
         if (address !== undefined)
           add({ kind: 'picture', address, otherwise: [], ...(placeOf(written) ?? { file }), replaces: [] });
       }
+      // The parsers of pages are loaded on use, because few projects want their pictures fetched.
+      const { picturesOfPages } = await import('./pictures-of-pages.ts');
       for (const part of await picturesOfPages(project)) add(part);
     }
   } catch (error) {
@@ -67,35 +65,6 @@ export async function namedParts(project: NamedFiles, { pictures }: { pictures: 
   }
   return [...found.values()].sort((a, b) => (a.address < b.address ? -1 : 1));
 }
-
-async function picturesOfPages(project: NamedFiles): Promise<NamedPart[]> {
-  const parts: NamedPart[] = [];
-  for (const { path } of project.files) {
-    if (!isSource(path)) continue;
-    const bytes = await project.read(path, maxSourceBytes);
-    if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes('http')) continue;
-    const { text } = decodeSource(bytes, path);
-    for (const { address, at } of pictureAddresses(withoutCode(text))) {
-      const line = text.slice(0, at).split('\n').length;
-      parts.push({ kind: 'picture', address, otherwise: [], file: path, line, replaces: [] });
-    }
-  }
-  return parts;
-}
-
-/** The text with blanks instead of its fenced code and code in a line, where pictures are examples. Places stay the same. */
-function withoutCode(text: string): string {
-  const lines = text.split('\n');
-  const fenced = fencedLines(lines);
-  return lines
-    .map((line, at) =>
-      fenced[at] ? ' '.repeat(line.length) : line.replace(/(`+)(?!`)[^\n]*?[^`]\1(?!`)/g, (code) => blanksFor(code)),
-    )
-    .join('\n');
-}
-
-/** A template with only an address is the value of a prop, not code. */
-const blanksFor = (code: string): string => (/^`https?:\/\/[^\s`]+`$/.test(code) ? code : ' '.repeat(code.length));
 
 /** The texts of a setting that is one, or has one for light and one for dark. */
 function textsIn(value: JsonValue | undefined): string[] {

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { errorCode, messageOf } from '#shared/runtime/failures.ts';
-import { packageFolders } from '#shared/runtime/installed-packages.ts';
+import { copiedPackages, packageFolders } from '#shared/runtime/installed-packages.ts';
 import { channelDescriptor, type FromChild, fromChild, fromChildLimits, type ToChild } from './child-messages.ts';
 import { type Confinement, kernelConfinement } from './confinement.ts';
 import { type FrameLimits, frameOf, frameReader } from './frames.ts';
@@ -215,7 +215,7 @@ function trySignal(pid: number, name: NodeJS.Signals): void {
 function readablePaths(entry: URL): string[] {
   const root = fileURLToPath(new URL('../../../', import.meta.url));
   const packages = packageFolders.map((folder) => `${folder}/`);
-  const folders = [`${root}shared/`, ...packages, `${dirname(fileURLToPath(entry))}/`];
+  const folders = [`${root}shared/`, `${root}${copiedPackages}/`, ...packages, `${dirname(fileURLToPath(entry))}/`];
   const paths = [`${root}package.json`, ...folders].filter((path) => existsSync(path));
   return [...new Set(paths.flatMap((path) => [path, realPath(path)]))];
 }
