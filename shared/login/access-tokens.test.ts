@@ -92,17 +92,18 @@ test('a token without the name of its key is tried with each', async () => {
 test('a provider that cannot be asked refuses no token: the call rejects, and the next one asks again', async () => {
   const account = opened(200);
   const token = await signed();
-  for (const answer of [
-    () => {},
-    endlessAnswer(),
-    jsonAnswer('nonsense'),
-    jsonAnswer({ keys: 'none' }),
-    (response: Parameters<ReturnType<typeof jsonAnswer>>[0]) => void response.writeHead(500).end(),
-    (response: Parameters<ReturnType<typeof jsonAnswer>>[0]) =>
-      void response.writeHead(307, { location: `${provider.url}/jwks` }).end(),
-  ]) {
+  type Answer = ReturnType<typeof jsonAnswer>;
+  const answers: [Answer, string][] = [
+    [() => {}, 'request timed out'],
+    [endlessAnswer(), 'JSON'],
+    [jsonAnswer('nonsense'), 'JSON'],
+    [jsonAnswer({ keys: 'none' }), 'JSON Web Key Set'],
+    [(response) => void response.writeHead(500).end(), '200 OK'],
+    [(response) => void response.writeHead(307, { location: `${provider.url}/jwks` }).end(), '200 OK'],
+  ];
+  for (const [answer, reason] of answers) {
     provider.state.answers['/jwks'] = answer;
-    await expect(account(token, resource)).rejects.toThrow();
+    await expect(account(token, resource)).rejects.toThrow(reason);
   }
   provider.reset();
   await expect(accessTokens(async () => ({ issuer: provider.url }), 'groups')(token, resource)).rejects.toThrow(

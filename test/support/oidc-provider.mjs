@@ -1,6 +1,8 @@
 // An OpenID Connect provider for tests in a separate process: oidc-provider by panva (MIT), with the accounts below.
 //
 //   node oidc-provider.mjs '{"clients": […]}'     its configuration; says {"issuer": "http://127.0.0.1:…"} on a line when it listens
+//
+// With "resources": true clients register themselves, and get access tokens as JWTs for the resource that they name, with the groups of their account.
 import { createServer } from 'node:http';
 import Provider from 'oidc-provider';
 
@@ -26,13 +28,29 @@ const accounts = {
   ),
 };
 
+const { resources = false, ...configuration } = JSON.parse(process.argv[2]);
+const forResources = {
+  features: {
+    registration: { enabled: true },
+    resourceIndicators: {
+      enabled: true,
+      getResourceServerInfo: (_context, resource) => ({
+        ...{ scope: 'openid email profile', audience: resource, accessTokenFormat: 'jwt', accessTokenTTL: 600 },
+      }),
+      useGrantedResource: () => true,
+    },
+  },
+  extraTokenClaims: (_context, { accountId }) => ({ groups: accounts[accountId]?.groups }),
+};
+
 const server = createServer();
 server.listen(0, '127.0.0.1', () => {
   const issuer = `http://127.0.0.1:${server.address().port}`;
   const provider = new Provider(issuer, {
     // Many providers put claims into the ID token as well.
     conformIdTokenClaims: false,
-    ...JSON.parse(process.argv[2]),
+    ...configuration,
+    ...(resources && forResources),
     claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['groups'] },
     findAccount: (_context, id) => ({
       accountId: id,
