@@ -11,11 +11,9 @@ import { html, type SafeHtml } from '#shared/docs/render/html.ts';
 import { disconnectSignal } from '#shared/http/client-connection.ts';
 import { checkForwarded } from '#shared/http/forwarded-address.ts';
 import { endSlowClients, headerTimeouts } from '#shared/http/slow-bodies.ts';
-import { organizationId } from '#shared/contracts/identifiers.ts';
 import { organizationListSchema, whoamiSchema } from '#shared/interfaces/http/directory.ts';
 import { hasRole, type PersonRole } from '#shared/interfaces/http/person-token.ts';
 import type { EndedSessions, SessionState } from '#shared/login/ended-sessions.ts';
-import { cookieIn, sealer } from '#shared/login/sealed-values.ts';
 import { addHealthRoutes, type Health } from '#shared/runtime/health-routes.ts';
 import type { Logger } from '#shared/runtime/telemetry.ts';
 import { type Clock, randomBase62 } from '#shared/runtime/time-and-ids.ts';
@@ -25,6 +23,7 @@ import { accountsOf, type ConsoleConfig } from './config.ts';
 import type { ConsoleForm, ConsoleRoute, Refused, View, Visit } from './page.ts';
 import { consoleRoutes } from './console-routes.ts';
 import { liveUpdates } from './live.ts';
+import { lastOrganization, sentences } from './page-cookies.ts';
 import { openPlatform, PlatformRefusal } from './platform.ts';
 import {
   type ConsoleSessions,
@@ -46,9 +45,6 @@ const stalledAfterMs = 90_000;
 /** Cache time of the names of organizations, which stand beside each page. */
 const keptMs = 3_000;
 const mostKept = 1_000;
-const saidSeconds = 60;
-/** Limit of the sentence about a change. Browsers keep no cookie of more than 4 KB, and letters may have 4 bytes. */
-const longestSaid = 600;
 
 const policy = [
   "default-src 'none'",
@@ -487,43 +483,6 @@ function fieldsIn(body: string): Record<string, string | string[]> {
       return [name, values.length === 1 ? (values[0] ?? '') : values];
     }),
   );
-}
-
-/** The sentence about a change, which the next page shows once: it travels in a sealed cookie, so that no link can put words there. */
-function sentences(secret: string, isSecure: boolean) {
-  const values = sealer<{ said: string }>(secret, 'console sentence');
-  const cookie = `${isSecure ? '__Host-' : ''}bindery-console-said`;
-  const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
-  return {
-    async say(reply: FastifyReply, sentence: string): Promise<void> {
-      const said = sentence.length > longestSaid ? `${sentence.slice(0, longestSaid)}…` : sentence;
-      void reply.header(
-        'set-cookie',
-        `${cookie}=${await values.seal({ said }, saidSeconds)}; Max-Age=${saidSeconds}; ${attributes}`,
-      );
-    },
-    async taken(request: FastifyRequest, reply: FastifyReply): Promise<string | undefined> {
-      const sealed = cookieIn(request.raw, cookie);
-      if (sealed === undefined || sealed === '') return undefined;
-      void reply.header('set-cookie', `${cookie}=; Max-Age=0; ${attributes}`);
-      return (await values.open(sealed))?.said;
-    },
-  };
-}
-
-/** The organization whose pages a person saw last. It only leads back there, so the browser keeps it as it is. */
-function lastOrganization(isSecure: boolean) {
-  const cookie = `${isSecure ? '__Host-' : ''}bindery-console-last`;
-  const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
-  const of = (request: FastifyRequest): string | undefined =>
-    organizationId.safeParse(cookieIn(request.raw, cookie)).data;
-  return {
-    of,
-    forget: (reply: FastifyReply): void => void reply.header('set-cookie', `${cookie}=; Max-Age=0; ${attributes}`),
-    keep(organization: string, request: FastifyRequest, reply: FastifyReply): void {
-      if (of(request) !== organization) void reply.header('set-cookie', `${cookie}=${organization}; ${attributes}`);
-    },
-  };
 }
 
 type Beside = { id: string; name: string };

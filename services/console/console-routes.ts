@@ -1,5 +1,6 @@
 import { assistantRoutes } from './pages/assistant.ts';
 import { auditRoutes } from './pages/audit.ts';
+import { conversationRoutes } from './pages/conversation.ts';
 import { doctorPage } from './pages/doctor.ts';
 import { deadLetterRoutes } from './pages/dead-letters.ts';
 import { domainRoutes } from './pages/domains/domain-routes.ts';
@@ -26,6 +27,7 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...exportRoutes,
   ...keyRoutes,
   ...assistantRoutes,
+  ...conversationRoutes,
   ...auditRoutes,
   ...verificationRoutes,
   ...usageRoutes,

@@ -53,6 +53,12 @@ const idOf = (prefix: string, digits: number, at: number): string => `${prefix}$
 export const jobIdAt = (at: number): string => idOf('se_', 22, at);
 const keyIdAt = (at: number): string => idOf('key_', 16, at);
 const contentAt = (at: number): string => `cv_${sha256Of(`content ${at}`).slice(0, 32)}`;
+/** The place in a repository that content was published from: two of three times from a pull request. */
+const sourceAt = (at: number) => ({
+  commit: sha256Of(`commit ${at}`).slice(0, 40),
+  branch: at % 3 === 1 ? 'main' : `docs/rewrite-${at}`,
+  ...(at % 3 === 2 && { pullRequest: 100 + at }),
+});
 const domainAt = (at: number): string => (at === 0 ? large.domain : idOf('product-', 3, at));
 
 type Log<C extends Commit> = Pick<EventLog<C>, 'append'>;
@@ -185,6 +191,7 @@ export async function writeHistory(
     data: {
       ...{ organization, domain, contentVersion: contentAt(index), pageCount: 120 + index, fileCount: 130 },
       ...{ sizeBytes: 400_000, ...(label === undefined ? {} : { label }) },
+      ...(index % 3 === 0 ? {} : { source: sourceAt(index) }),
     },
   });
   await inParallel(domains, appendedAtOnce, async (domain, which) => {

@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { domainName, threadId } from '#shared/contracts/identifiers.ts';
+import { domainName } from '#shared/contracts/identifiers.ts';
 import { conversationsKeptDays } from '#shared/contracts/insights.ts';
 import { html, type SafeHtml } from '#shared/docs/render/html.ts';
-import { searchAnswerSchema, type ThreadAnswer, threadAnswerSchema } from '#shared/interfaces/http/assistant.ts';
 import { whoamiSchema } from '#shared/interfaces/http/directory.ts';
 import { type Insights, insightsSchema, type Questions, questionsSchema } from '#shared/interfaces/http/insights.ts';
 import { hasRole } from '#shared/interfaces/http/person-token.ts';
@@ -16,15 +15,12 @@ import {
   command,
   count,
   empty,
-  id,
   pageHead,
   plural,
   refusalOf,
   state,
   table,
-  textField,
   time,
-  type Tone,
 } from '../pieces/pieces.ts';
 import { answerOrProblem, unlessSilent } from '../pieces/part.ts';
 import { markdownHtml, webLink } from '../pieces/markdown.ts';
@@ -32,10 +28,9 @@ import { plot } from '../pieces/plot.ts';
 import { PlatformRefusal } from '../platform.ts';
 
 const mostListed = 50;
-const longestQuestion = 2_000;
+export const longestQuestion = 2_000;
 
-const inDomain = z.object({ domain: domainName });
-const onThread = inDomain.extend({ threadId });
+export const inDomain = z.object({ domain: domainName });
 
 export const percent = (part: number, whole: number): string =>
   whole === 0 ? '–' : `${Math.round((part / whole) * 100)} %`;
@@ -147,7 +142,7 @@ ${insights.answer?.questions.total === 0 && longest.answer?.questions.total === 
 type Around = Pick<Visit, 'base' | 'now'> & { domain: string; site: string | undefined };
 
 /** The address of the site of a domain, for links to its pages; undefined if there is none or the platform does not tell it. */
-async function siteAddress({ ask }: Pick<Visit, 'ask'>, name: string): Promise<string | undefined> {
+export async function siteAddress({ ask }: Pick<Visit, 'ask'>, name: string): Promise<string | undefined> {
   const known = await unlessSilent(ask({ path: '/v1/whoami' }, whoamiSchema));
   const [host] = known?.domains.find(({ domain, hosts }) => domain === name || hosts.includes(name))?.hosts ?? [];
   return host === undefined ? undefined : `https://${host}/`;
@@ -156,7 +151,7 @@ async function siteAddress({ ask }: Pick<Visit, 'ask'>, name: string): Promise<s
 const askForm = (here: string, visit: Visit<unknown, unknown>, question = ''): SafeHtml =>
   html`<form method="post" action="${here}/ask" hx-post="${here}/answer" hx-target="#answer" hx-swap="innerMorph" class="ask">${visit.token}
 ${refusalOf(visit)}
-<label for="question">Try it</label><div class="ask-line"><input id="question" name="question" type="text" required maxlength="${longestQuestion}" value="${question}" placeholder="How do I begin?" autocomplete="off"><button class="button primary">Ask</button></div></form>`;
+<label for="f-question">Try it</label><div class="ask-line"><input id="f-question" name="question" type="text" required maxlength="${longestQuestion}" value="${question}" placeholder="How do I begin?" autocomplete="off"><button class="button primary">Ask</button></div></form>`;
 
 /** An answer with its sources beside it. */
 function answerHtml({ text, sources, threadId: thread, problem, isWhole }: Answer, around: Around): SafeHtml {
@@ -169,7 +164,7 @@ function answerHtml({ text, sources, threadId: thread, problem, isWhole }: Answe
   }</div>${sourcesHtml(sources, around.site, isWhole)}</div>`;
 }
 
-const sourcesHtml = (sources: Answer['sources'], site: string | undefined, isWhole: boolean): SafeHtml =>
+export const sourcesHtml = (sources: Answer['sources'], site: string | undefined, isWhole: boolean): SafeHtml =>
   html`<div><h3>Sources</h3>${
     sources.length === 0
       ? html`<p class="about">${isWhole ? 'The answer names none.' : ''}</p>`
@@ -365,138 +360,4 @@ const eventOf = (answer: Answer, around: Around): string =>
     .map((line) => `data: ${line}\n`)
     .join('')}\n`;
 
-type Message = ThreadAnswer['messages'][number];
-
-const tones: Readonly<Record<Message['status'], Tone>> = {
-  answered: 'good',
-  unanswered: 'warn',
-  unfinished: 'bad',
-  answering: 'busy',
-};
-const outcomes: Readonly<Record<Message['status'], string>> = {
-  answered: 'answered',
-  unanswered: 'found nothing',
-  unfinished: 'broke off',
-  answering: 'being answered',
-};
-
-const explaining = z.object({ explain: z.string().max(100).optional().catch(undefined) });
-
-/** One conversation. A question's retrieval is explained when it is asked for, because each search counts towards the limit of the plan. */
-const threadPage = page(
-  { path: '/assistant/:domain/conversations/:threadId', params: onThread, query: explaining },
-  async (visit) => {
-    const {
-      ask,
-      base,
-      role,
-      now,
-      params: { domain, threadId: thread },
-      query: { explain },
-    } = visit;
-    const here = `${base}/assistant/${domain}/conversations/${thread}`;
-    const [{ messages, createdAt }, site] = await Promise.all([
-      ask({ path: `/v1/assistant/${encodeURIComponent(domain)}/threads/${thread}` }, threadAnswerSchema),
-      siteAddress(visit, domain),
-    ]);
-    const explained = messages.find(({ messageId }) => messageId === explain);
-    const retrieval = explained === undefined ? undefined : await retrievalOf(visit, domain, explained, site);
-    const content = html`${pageHead('Conversation', html`<a href="${base}/assistant/${domain}">${domain}</a>, begun ${time(createdAt, now)}. ${id(thread)}`)}
-${refusalOf(visit)}
-${messages.map(
-  (message) => html`<section class="turn" aria-label="Question"><h2>${message.question}</h2>
-<p class="about">${state(tones[message.status], outcomes[message.status])} ${time(message.askedAt, now)}${
-    message.rating === undefined ? '' : html`, rated ${message.rating}`
-  }${message.comment === undefined ? '' : html`: “${message.comment}”`}</p>
-<div class="beside"><div class="prose">${message.answer === '' ? html`<p class="quiet">There is no answer.</p>` : markdownHtml(message.answer, site)}</div>${sourcesHtml(message.sources, site, true)}</div>
-${message === explained ? retrieval : html`<p><a href="${here}?explain=${encodeURIComponent(message.messageId)}">Explain what is found for it</a></p>`}</section>`,
-)}
-${
-  hasRole(role, 'editor')
-    ? html`<h2>Erase</h2><p class="about">Its questions, answers and ratings are removed from the log and from all lists. Counts of questions and tokens stay. There is no way back.</p>
-<form method="post" action="${here}/erase" class="form">${visit.token}${textField('confirm', { label: "Type the conversation's id to erase it", about: thread, required: true })}<button class="button danger">Erase</button></form>`
-    : ''
-}`;
-    return { title: 'Conversation', content };
-  },
-);
-
-/** The passages that a search finds now for a question, with the reasons for their order. */
-async function retrievalOf(
-  { ask }: Pick<Visit, 'ask'>,
-  domain: string,
-  { question }: Message,
-  site: string | undefined,
-): Promise<SafeHtml> {
-  const passages = await ask(
-    {
-      method: 'POST',
-      path: `/discovery/v1/search/${encodeURIComponent(domain)}`,
-      body: { query: question.slice(0, longestQuestion), pageSize: 10, explain: true },
-    },
-    searchAnswerSchema,
-  );
-  return html`<h3>What is found for it now</h3>${
-    passages.length === 0
-      ? html`<p class="about">Nothing: no passage of the searched content has enough of its words.</p>`
-      : table(
-          'Found passages',
-          [
-            {
-              title: 'Passage',
-              cell: ({ metadata: { title, heading, url } }) =>
-                html`${webLink(heading === '' || heading === title ? title : `${title} › ${heading}`, url, site)}`,
-            },
-            { title: 'Score', isNumber: true, cell: ({ metadata }) => metadata.score.toFixed(2) },
-            {
-              title: 'Words of the question in it',
-              isNumber: true,
-              cell: ({ metadata: { explanation } }) =>
-                explanation === undefined ? '' : `${Math.round(explanation.coverage * 100)} %`,
-            },
-            {
-              title: 'Signals',
-              cell: ({ metadata: { explanation } }) =>
-                Object.entries(explanation?.signals ?? {})
-                  .filter(([, value]) => value !== 0)
-                  .toSorted(([, one], [, other]) => other - one)
-                  .map(([name, value]) => `${name} ${value.toFixed(2)}`)
-                  .join(', '),
-            },
-          ],
-          passages,
-        )
-  }${wordsOf(passages[0])}`;
-}
-
-/** The words that were searched for, which are the same for all passages. */
-function wordsOf(passage: z.output<typeof searchAnswerSchema>[number] | undefined): SafeHtml {
-  const words = passage?.metadata.explanation?.words ?? [];
-  if (words.length === 0) return html``;
-  return html`<p class="about">Searched for ${words.map(
-    ({ word, terms }, at) => html`${at === 0 ? '' : '; '}<strong>${word}</strong> as ${Object.keys(terms).join(', ')}`,
-  )}.</p>`;
-}
-
-const eraseThread = form(
-  {
-    path: '/assistant/:domain/conversations/:threadId/erase',
-    params: onThread,
-    fields: z.object({ confirm: z.string() }),
-    page: threadPage,
-  },
-  async ({ ask, base, params: { domain, threadId: thread } }, { confirm }) => {
-    if (confirm.trim() !== thread)
-      return {
-        to: `${base}/assistant/${domain}/conversations/${thread}`,
-        said: 'Nothing was erased: the typed text is not the id of the conversation.',
-      };
-    await ask(
-      { method: 'DELETE', path: `/v1/assistant/${encodeURIComponent(domain)}/threads/${thread}` },
-      z.undefined(),
-    );
-    return { to: `${base}/assistant/${domain}`, said: 'The conversation is erased.' };
-  },
-);
-
-export const assistantRoutes = [assistantPage, domainPage, askWhole, askStreaming, threadPage, eraseThread];
+export const assistantRoutes = [assistantPage, domainPage, askWhole, askStreaming];

@@ -227,13 +227,14 @@ const entryPage = page({ path: '/audit/entries/:time/:entry', params: entryParam
       content: html`${pageHead('Audit entry')}${empty('There is no such entry', html`Its address may be incomplete, or the time for which it is kept has ended. ${back}`)}`,
     };
   const around: Around = { base, now, names: names ?? new Map<string, string>() };
-  const content = html`${pageHead(wordsOf(entry.action), html`${exactly(entry.time)} <span class="quiet">${relativeTime(entry.time, now)}</span>`, html`${back}${printButton}`)}
+  const heading = wordsOf(entry.action).replace(/^./, (first) => first.toUpperCase());
+  const content = html`${pageHead(heading, html`${exactly(entry.time)}, ${relativeTime(entry.time, now)}`, html`${back}${printButton}`)}
 <p class="for-print">Organization ${visit.organization}, as of ${exactly(now.toISOString())}, by ${visit.session.identity.name}.</p>
 <dl class="facts">${factsOf(entry, around).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
 <h2>Proof</h2>
 <p class="about">This commit of the log made the entry. The <a href="${base}/audit/verification">verification of the logs</a> shows that no commit was changed, and names the end of the chain that contains it.</p>
 <dl class="facts"><dt>History</dt><dd><code>${entry.commit.subject}</code></dd>${entry.commit.revision === undefined ? '' : html`<dt>Revision</dt><dd>${entry.commit.revision}</dd>`}<dt>Commit</dt><dd><code>${entry.commit.id}</code></dd><dt>Entry</dt><dd><code>${entry.id}</code></dd></dl>`;
-  return { title: `${wordsOf(entry.action)}, ${entry.time.slice(0, 10)}`, content };
+  return { title: `${heading}, ${entry.time.slice(0, 10)}`, content };
 });
 
 /** The entry with an id among those of its millisecond. */

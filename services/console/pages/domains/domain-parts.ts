@@ -80,11 +80,11 @@ export const deploymentState = ({ status }: Pick<DeploymentView, 'status'>): Saf
 
 /** The place in a repository: pull request, branch and the first digits of the commit, which is copied whole. */
 export const sourceOf = ({ commit, branch, pullRequest }: PublicationSource): SafeHtml =>
-  html`${pullRequest === undefined ? '' : html`<span>pull request ${pullRequest}</span> `}${branch === undefined ? '' : html`<span class="branch">${branch}</span> `}${
+  html`<span class="source">${branch === undefined ? '' : html`<span class="branch" title="${branch}">${branch}</span> `}${pullRequest === undefined ? '' : html`<span class="quiet" title="Pull request ${pullRequest}">#${pullRequest}</span> `}${
     commit === undefined
       ? ''
       : html`<span class="id"><code title="${commit}">${commit.slice(0, 7)}</code>${copyButton(commit, 'Copy the commit')}</span>`
-  }`;
+  }</span>`;
 
 /** The first digits of a content version, with the whole on hover. */
 export const shortVersion = (contentVersion: string): SafeHtml =>
