@@ -122,3 +122,13 @@ test('an operator creates an organization, whose first admin key is shown once a
   const admin = await site.signedIn(acme.adminKey);
   expect((await admin.send('/organizations', { name: 'Mine', plan: 'pro' })).status).toBe(404);
 });
+
+test('the first key of a new organization, and one that is granted, come with a request to the public address', async () => {
+  const visitor = await site.signedIn(operatorToken);
+  const { platformUrl } = await stored();
+  const created = await visitor.send('/organizations', { name: 'Hooli', plan: 'pro' });
+  expect(created.html).toContain('Hooli is created');
+  expect(created.html).toContain(`&quot;${platformUrl}/v1/whoami&quot;`);
+  const granted = await visitor.send(`${address()}/keys`, { about: 'key', keyName: 'lost', expiresInDays: '' });
+  expect(granted.html).toContain(`&quot;${platformUrl}/v1/whoami&quot;`);
+});
