@@ -59,21 +59,32 @@ export const folderAdvice = (error: unknown): string =>
 const togetherBytes = 1024 * 1024;
 const mostTogether = 256;
 
+/** Writes chunks in their order. The next ones are gathered while the last ones are written: their producer may need as long as the disk. */
 async function writeTogether(file: FileHandle, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   let waiting: Uint8Array[] = [];
   let bytes = 0;
+  let writing = Promise.resolve();
   const write = async (): Promise<void> => {
     const [together, size] = [waiting, bytes];
     [waiting, bytes] = [[], 0];
     const { bytesWritten } = await file.writev(together);
     if (bytesWritten < size) await file.writeFile(Buffer.concat(together).subarray(bytesWritten));
   };
-  for await (const chunk of chunks) {
-    waiting.push(chunk);
-    bytes += chunk.length;
-    if (bytes >= togetherBytes || waiting.length === mostTogether) await write();
+  try {
+    for await (const chunk of chunks) {
+      waiting.push(chunk);
+      bytes += chunk.length;
+      if (bytes < togetherBytes && waiting.length < mostTogether) continue;
+      await writing;
+      writing = write();
+      writing.catch(() => undefined); // The next `await` throws this error.
+    }
+    await writing;
+    if (bytes > 0) await write();
+  } finally {
+    // The caller closes the file.
+    await writing.catch(() => undefined);
   }
-  if (bytes > 0) await write();
 }
 
 /** The place of a range in an open object: from `start` up to `end` (not included). Closes the object, with a `RangeError`, if it has no such bytes. */
