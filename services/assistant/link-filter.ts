@@ -41,7 +41,7 @@ const readAtOnce = 4_000;
 const longestBeginning = 80;
 /** Shown for a link or a picture that has no text. */
 const noText = '…';
-/** The marks of quotations and lists before the text of a line, the last of them perhaps unfinished. */
+/** The marks of quotations and lists before the text of a line. The last one may be unfinished. */
 const lineBegins = /^[ \t>]*(?:(?:[-+*]|\d{1,9}[.)])[ \t>]+)*(?:[-+*]|\d{1,9}[.)]?)?$/;
 /** The `@` and the host of a mail address. */
 const mailHost = /^@((?:[-\w.]|\\[-._])*)/;

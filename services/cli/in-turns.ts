@@ -27,7 +27,7 @@ export async function inTurns(
   await Promise.all(workers);
 }
 
-/** Runs functions, at most so many at once, in the order in which they came. */
+/** A limit of functions in flight. The others wait and start in the order of their calls. */
 function limited(most: number): <T>(run: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let active = 0;

@@ -61,7 +61,7 @@ export async function startInstallation(environment: NodeJS.ProcessEnv, isWatchi
     });
   });
 
-  // In a clone, `npm start` has obtained it.
+  // In a clone, `npm start` has fetched nats-server.
   if (isPackaged && findServer('nats-server') === undefined)
     await (await import('#infra/setup/fetch-nats-server.mjs')).fetchNatsServer();
   say(`Starting Bindery: ${serviceNames.length} services and a nats-server, data in ${config.data}`);

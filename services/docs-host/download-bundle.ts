@@ -168,7 +168,7 @@ async function ask(first: URL, part: { bytes: number; etag: string | undefined }
     await answer.body.dump();
     const { location } = answer.headers;
     if (typeof location !== 'string' || redirects >= mostRedirects)
-      throw new BundleRefused(`${url.host} redirects without an end`);
+      throw new BundleRefused(`${url.host} redirects more than ${mostRedirects} times, or to no address`);
     const next = new URL(location, url);
     if (next.host !== first.host || (url.protocol === 'https:' && next.protocol !== 'https:'))
       throw new BundleRefused(

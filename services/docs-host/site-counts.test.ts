@@ -80,7 +80,7 @@ test('whatever readers send, memory has limits, and each batch is one that the p
     days.reduce((sum, { paths, referrers, queries }) => sum + paths.length + referrers.length + queries.length, 0),
   ).toBe(50_000);
   expect(Math.max(...days.map(({ paths }) => paths.length))).toBe(1_000);
-  // The sums are whole.
+  // Every view and search is counted once.
   expect(days.reduce((sum, { views }) => sum + views, 0)).toBe(60 * 1_200 + 1);
   expect(days.reduce((sum, { searches }) => sum + searches, 0)).toBe(8_000);
 });

@@ -375,7 +375,7 @@ function errorResponses(codes: readonly ErrorCode[], counted: Record<string, Ref
   );
 }
 
-/** The responses with those in the form of another protocol. */
+/** Adds the answers of the route that have the form of another protocol to its responses. */
 function withProtocol(
   { ofProtocol = {} }: RouteDeclaration,
   responses: Operation['responses'],

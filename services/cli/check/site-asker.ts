@@ -108,7 +108,7 @@ export function siteAsker({ allowPrivate, withinMs = 15_000, mostRetryAfterMs = 
         };
       if (count >= mostRedirects) throw new Error(`it redirects more than ${mostRedirects} times`);
       const next = URL.parse(location, url.href);
-      if (next === null || !/^https?:$/.test(next.protocol)) throw new Error('it redirects to an address that is none');
+      if (next === null || !/^https?:$/.test(next.protocol)) throw new Error('it redirects to an invalid address');
       isPermanent &&= permanent.has(status);
       url = next;
     }

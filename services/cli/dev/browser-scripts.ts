@@ -26,10 +26,10 @@ function partsScript(): string {
   return `window.binderyDevParts = {\n${members.join(',\n')}\n};\n`;
 }
 
-/** A script that is one function which is called at once, as a function with parameters in place of globals. */
+/** Turns a script, which is one function that is called at once, into a function with parameters in place of globals. */
 function asFunction(script: string, parameters: string): string {
   const found = /^(?:\/\/.*\n)*\(function \(\) (\{[^]*\})\)\(\);\s*$/.exec(script);
-  if (found === null) throw new Error('a script of the site is not one function');
+  if (found === null) throw new Error('a script of the site is not a single function that is called at once');
   return `function (${parameters}) ${found[1]}`;
 }
 

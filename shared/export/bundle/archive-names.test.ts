@@ -100,7 +100,7 @@ describe('the entries of an archive', () => {
       '"x" is stored as a sparse file: pack it without --sparse',
     );
     expect(reasonFor(file('x', { pax: { path: 'x', comment: 'GNU.sparse.' } }))).toBe('accepted');
-    expect(reasonFor(folder('x/', 1))).toBe('"x/" is a folder with bytes of its own');
+    expect(reasonFor(folder('x/', 1))).toBe('"x/" is a folder, but has content');
   });
 
   test('are each there once, as a file or as a folder', () => {

@@ -104,7 +104,7 @@ export function archiveNames(options: { portable: boolean; entries: number }) {
         throw new ArchiveRefused(`${name} is ${kind}: an archive may have only regular files and folders`);
       }
       // tar programs disagree on whether bytes follow a folder's header: one program could see entries that another does not.
-      if (isFolder && size > 0) throw new ArchiveRefused(`${name} is a folder with bytes of its own`);
+      if (isFolder && size > 0) throw new ArchiveRefused(`${name} is a folder, but has content`);
       if (Object.keys(header.pax ?? {}).some((key) => key.startsWith('GNU.sparse.'))) {
         throw new ArchiveRefused(`${name} is stored as a sparse file: pack it without --sparse`);
       }

@@ -144,7 +144,7 @@ describe('refused is', () => {
       148,
     );
     const packed = gzipSync(Buffer.concat([header, Buffer.alloc(512, 'x'), Buffer.alloc(1024)]));
-    expect(await refused(packed)).toBe('"folder" is a folder with bytes of its own');
+    expect(await refused(packed)).toBe('"folder" is a folder, but has content');
   });
 
   test('archives that exceed a budget', async () => {
@@ -228,7 +228,7 @@ describe('refused is', () => {
         raw[Math.floor(Math.random() * raw.length)] = Math.floor(Math.random() * 256);
       expect(await refused(gzipSync(raw))).toEqual(expect.any(String));
     }
-  }, 30_000);
+  });
 });
 
 describe('a malicious archive is refused as a whole', () => {

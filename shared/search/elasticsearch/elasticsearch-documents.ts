@@ -137,7 +137,7 @@ export async function searchDocuments<Document, Aggregations = never>(
   const answer = await call(what, withinMs, (client, deadline) =>
     client.search<Document, Aggregations>({ ...all, ...request }, deadline),
   );
-  // Lists that are empty may be left out.
+  // Elasticsearch may leave out empty lists.
   const { hits } = answer as { hits?: { hits?: readonly object[] } };
   if (hits !== undefined) itemsOf(hits.hits ?? []);
   if (answer.timed_out) throw new SearchUnavailable(`Elasticsearch did not ${what} completely in time.`);

@@ -62,6 +62,6 @@ async function makeFile(): Promise<WidgetFile> {
 function textsOf(table: string): string {
   const { assistant, copy, copied } = tableNamed(table).scripts;
   const texts = [...names.map((name) => assistant[name]), copy, copied];
-  if (texts.some((text) => text.includes('|'))) throw new Error(`a text of ${table} has the mark between texts`);
+  if (texts.some((text) => text.includes('|'))) throw new Error(`a text of ${table} contains the separator "|"`);
   return texts.join('|');
 }
