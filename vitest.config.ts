@@ -6,6 +6,12 @@ import { cacheFolder } from './infra/setup/server-locations.mjs';
 // Tests start hundreds of processes that load the same modules: compiled once, a command takes a third of the time.
 process.env.NODE_COMPILE_CACHE ??= join(cacheFolder(), 'compiled');
 
+/**
+ * A young generation of 64 MB instead of 16 MB. Thousands of tests in one process allocate quickly, and the collections of a small one take up to a
+ * fifth of their processor time. Suites of their own process keep the default, because some measure memory.
+ */
+const largeYoungGeneration = ['--max-semi-space-size=64'];
+
 const everywhere = '{services,shared,infra,test}/**';
 const notHere = ['**/node_modules/**', 'test/slow/**', 'infra/docs/**'];
 
@@ -48,6 +54,7 @@ export default defineConfig({
           // Loading what is tested takes longer than the tests, so files share three processes.
           isolate: false,
           maxWorkers: 3,
+          execArgv: largeYoungGeneration,
           setupFiles: ['test/support/remove-folders.ts'],
           sequence: { groupOrder: 1 },
         },
@@ -60,6 +67,7 @@ export default defineConfig({
           include: [`${everywhere}/*.it.test.ts`],
           exclude: notHere,
           isolate: false,
+          execArgv: largeYoungGeneration,
           setupFiles: ['test/support/replace-fetch.ts', 'test/support/remove-folders.ts'],
           sequence: { groupOrder: 2 },
         },

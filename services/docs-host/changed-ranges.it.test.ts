@@ -26,14 +26,28 @@ function words(seed: string, characters: number): string {
   return text;
 }
 
+/** The value of each argument, made once. */
+function madeOnce<T>(make: (changed: string) => T): (changed: string) => T {
+  const made = new Map<string, T>();
+  return (changed) => {
+    const known = made.get(changed) ?? make(changed);
+    made.set(changed, known);
+    return known;
+  };
+}
+
 /** The lines of a file that has the text of every page. */
-const linesOf = (changed: string): string =>
-  Array.from({ length: 30 }, (_, at) => `${at === 15 ? changed : ''}${words(`line ${at}`, 50_000)}\n`).join('');
+const linesOf = madeOnce((changed) =>
+  Array.from({ length: 30 }, (_, at) => `${at === 15 ? changed : ''}${words(`line ${at}`, 50_000)}\n`).join(''),
+);
 
 const longName = `${'a long folder with ünusual letters/'.repeat(5)}page.html`;
 
 /** A bundle of forty pages whose page 20 and large file have `changed`. */
-function bundleOf(changed: string, more: Record<string, string> = {}): Promise<PiecedBundle> {
+const bundleOf = madeOnce((changed) => bundleWith(changed));
+
+/** The same bundle with more files. */
+function bundleWith(changed: string, more: Record<string, string> = {}): Promise<PiecedBundle> {
   const page = (at: number) =>
     `<html><body><p>${at === 20 ? changed : ''} ${at}</p>${words(`page ${at}`, 6_000)}</body></html>`;
   const pages = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`pages/p${at}.html`, page(at)]));
@@ -88,10 +102,10 @@ test('of a new version only the ranges that changed are fetched, again and again
 });
 
 test('files that are new, gone or at another place are taken in ranges, too', async () => {
-  platform().deploy(await bundleOf('first', { 'b.txt': 'one', 'c.txt': 'two' }));
+  platform().deploy(await bundleWith('first', { 'b.txt': 'one', 'c.txt': 'two' }));
   const running = await started();
   await expectShown(running, 'first');
-  platform().deploy(await bundleOf('second', { 'd.txt': 'three', 'c.txt': 'two' }));
+  platform().deploy(await bundleWith('second', { 'd.txt': 'three', 'c.txt': 'two' }));
   await expectShown(running, 'second');
   expect(taken(running)).toBe(1);
   const found = await Promise.all(['b', 'c', 'd'].map((file) => askHost(running.url, name, `/${file}.txt`)));
