@@ -86,7 +86,10 @@ describeWithServers(['helm'], 'the chart of the platform', () => {
     const later = chart.laterKeys();
     expect(later).toEqual(expect.arrayContaining(['traces', 'image.digest', 'networkPolicy.traces']));
     for (const example of chart.examples) expect(chart.problemOfUpgrade(later, { example })).toBe('');
-    for (const key of later) expect([key, chart.problemOfUpgrade([key], { example: 'cloud.yaml' })]).toEqual([key, '']);
+  });
+
+  test.each(chart.laterKeys())('an upgrade with the values of a release before knows no %s', (key) => {
+    expect(chart.problemOfUpgrade([key], { example: 'cloud.yaml' })).toBe('');
   });
 
   /** Configuration that a service would load in its pod: from its variables and its mounted secret files. */

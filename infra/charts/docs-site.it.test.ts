@@ -42,7 +42,10 @@ describeWithServers(['helm'], 'the chart of the documentation host', () => {
     const later = chart.laterKeys();
     expect(later).toEqual(expect.arrayContaining(['login', 'login.redis', 'networkPolicy']));
     for (const example of chart.examples) expect(chart.problemOfUpgrade(later, { example })).toBe('');
-    for (const key of later) expect([key, chart.problemOfUpgrade([key], { example: 'login.yaml' })]).toEqual([key, '']);
+  });
+
+  test.each(chart.laterKeys())('an upgrade with the values of a release before knows no %s', (key) => {
+    expect(chart.problemOfUpgrade([key], { example: 'login.yaml' })).toBe('');
   });
 
   test('the values of the specification reach the host, the link only as a secret', () => {

@@ -97,7 +97,7 @@ describeWithServers(['nats-server', 'redis-server', 'versitygw'], 'the console a
     // The port of its health is opened first.
     consoleUrl = (await start('console')).greeting[2] ?? '';
     ({ adminKey } = await createFirstOrganization(gatewayUrl, operatorToken));
-  }, 120_000);
+  });
   afterAll(async () => {
     for (const stop of stops.toReversed()) await stop();
   });

@@ -88,7 +88,7 @@ describeWithServers(['nats-server'], 'an installation that starts', () => {
     } finally {
       await installation.stop();
     }
-  }, 60_000);
+  });
 
   test('waits for the host of sites at its health port, and the port of the sites answers no health', async () => {
     const [healthPort = 0] = await freePorts(1);

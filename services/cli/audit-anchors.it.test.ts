@@ -293,5 +293,5 @@ describeWithServers(['nats-server'], 'a history that was written anew by somebod
     await objectStore.remove(bundle.key);
     expect(await problems({ bundles })).toEqual(['bundle']);
     expect(await problems({ bundles: { keptSince: new Date(Date.now() + dayMs) } })).toEqual([]);
-  }, 40_000);
+  });
 });

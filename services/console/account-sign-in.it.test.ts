@@ -43,7 +43,7 @@ beforeAll(async () => {
   const [line] = (await once(provider.stdout ?? provider, 'data')) as [Buffer];
   ({ issuer } = JSON.parse(String(line)) as { issuer: string });
   site = await consoleHarness(gateway, { ...settings, BINDERY_OIDC_ISSUER: issuer });
-}, 60_000);
+});
 afterAll(async () => {
   provider?.kill();
   await site?.close();

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { systemClock } from '#shared/runtime/time-and-ids.ts';
 import { exportJob } from '../../test/support/export-job.ts';
 import { testLogger } from '../../test/support/test-logger.ts';
+import { waitUntil } from '../../test/support/wait-until.ts';
 import { type Live, type LiveEvent, type LiveTimes, liveUpdates } from './live.ts';
 import { openPlatform } from './platform.ts';
 
@@ -102,19 +103,19 @@ const exportsSeen = ({ seen }: { seen: string[] }): number => seen.filter((event
 test('200 pages share one connection, which is closed after the last of them', async () => {
   live = liveWith({ ...times, heartbeatMs: 15_000, silentMs: 45_000, checkedMs: 5_000, idleCheckedMs: 60_000 });
   const pages = Array.from({ length: 200 }, () => open());
-  await vi.waitUntil(() => pages.every(({ seen }) => seen.includes('read-again')));
+  await waitUntil(() => pages.every(({ seen }) => seen.includes('read-again')));
   send('a');
-  await vi.waitUntil(() => pages.every((page) => exportsSeen(page) === 1));
+  await waitUntil(() => pages.every((page) => exportsSeen(page) === 1));
   expect([opened.length, streams.size]).toEqual([1, 1]);
   for (const page of pages.slice(1)) page.close();
   send('b');
-  await vi.waitUntil(() => pages[0] !== undefined && exportsSeen(pages[0]) === 2);
+  await waitUntil(() => pages[0] !== undefined && exportsSeen(pages[0]) === 2);
   expect(streams.size).toBe(1);
   pages[0]?.close();
-  await vi.waitUntil(() => streams.size === 0);
+  await waitUntil(() => streams.size === 0);
   // A later page opens it again.
   const later = open();
-  await vi.waitUntil(() => later.seen.includes('read-again'));
+  await waitUntil(() => later.seen.includes('read-again'));
   expect(opened.length).toBe(2);
 });
 
@@ -130,13 +131,13 @@ test('a page that does not read what happens reads everything again later, inste
   const slow = live.follow({ asker, session: 'one', lasts: async () => true }, stop.signal);
   expect((await slow.next()).value).toEqual({ event: 'read-again' });
   const quick = open();
-  await vi.waitUntil(() => quick.seen.includes('read-again'));
+  await waitUntil(() => quick.seen.includes('read-again'));
   const many = 1_500;
   const idOf = (at: number) => `se_${String(at).padStart(22, '0')}`;
   for (let at = 0; at < many; at += 1)
     for (const stream of streams.keys())
       stream.write(`event: export\ndata: ${JSON.stringify(exportJob({ jobId: idOf(at) }))}\n\n`);
-  await vi.waitUntil(() => exportsSeen(quick) === many, { timeout: 30_000 });
+  await vi.waitUntil(() => exportsSeen(quick) === many, { timeout: 60_000 });
   const seen: LiveEvent['event'][] = [];
   for await (const each of slow) {
     seen.push(each.event);
@@ -148,40 +149,40 @@ test('a page that does not read what happens reads everything again later, inste
 
 test('a restart of the platform is survived, and pages read again what they missed', async () => {
   const page = open();
-  await vi.waitUntil(() => page.seen.includes('read-again'));
+  await waitUntil(() => page.seen.includes('read-again'));
   await halt();
   await listen();
-  await vi.waitUntil(() => page.seen.filter((event) => event === 'read-again').length === 2);
+  await waitUntil(() => page.seen.filter((event) => event === 'read-again').length === 2);
   send('a');
-  await vi.waitUntil(() => exportsSeen(page) === 1);
+  await waitUntil(() => exportsSeen(page) === 1);
 });
 
 test('a silent connection is replaced', async () => {
   const page = open();
-  await vi.waitUntil(() => opened.length >= 2);
-  await vi.waitUntil(() => page.seen.filter((event) => event === 'read-again').length >= 2);
+  await waitUntil(() => opened.length >= 2);
+  await waitUntil(() => page.seen.filter((event) => event === 'read-again').length >= 2);
 });
 
 test('a session that ends cuts its pages, and learns nothing more; others go on', async () => {
   let lasts = true;
   const [own, other] = [open('one', () => lasts), open('two')];
-  await vi.waitUntil(() => [own, other].every(({ seen }) => seen.includes('read-again')));
+  await waitUntil(() => [own, other].every(({ seen }) => seen.includes('read-again')));
   lasts = false;
   send('a');
-  await vi.waitUntil(() => own.isOver && exportsSeen(other) === 1);
+  await waitUntil(() => own.isOver && exportsSeen(other) === 1);
   expect([exportsSeen(own), other.isOver]).toEqual([0, false]);
 });
 
 test('a key that is revoked cuts its pages, also while nothing happens, and another page takes over', async () => {
   const own = open('one');
-  await vi.waitUntil(() => own.seen.includes('read-again'));
+  await waitUntil(() => own.seen.includes('read-again'));
   const other = open('two');
-  await vi.waitUntil(() => other.seen.includes('read-again'));
+  await waitUntil(() => other.seen.includes('read-again'));
   validKeys.delete('one');
-  await vi.waitUntil(() => own.isOver);
+  await waitUntil(() => own.isOver);
   // The gateway cuts the connection of a key that ends.
   for (const [stream, key] of streams) if (key === 'one') stream.destroy();
-  await vi.waitUntil(() => [...streams.values()].includes('two'));
+  await waitUntil(() => [...streams.values()].includes('two'));
   send('a');
-  await vi.waitUntil(() => exportsSeen(other) === 1);
+  await waitUntil(() => exportsSeen(other) === 1);
 });

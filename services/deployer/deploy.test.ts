@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { ContentCommit, ContentEvent } from '#shared/aggregates/content/content.ts';
 import { openSite, type SiteSettings } from '#shared/aggregates/site/decide.ts';
 import { siteAggregate } from '#shared/aggregates/site/site.ts';
@@ -13,6 +13,7 @@ import { newFolder } from '../../test/support/new-folder.ts';
 import { storeReportedBundle } from '../../test/support/store-reported-bundle.ts';
 import { testObjectStore } from '../../test/support/test-object-store.ts';
 import { testLogger } from '../../test/support/test-logger.ts';
+import { waitUntil } from '../../test/support/wait-until.ts';
 import { deploy } from './deploy.ts';
 
 const organization = 'acme';
@@ -87,19 +88,19 @@ test('a publication of a domain with a site is exported and goes live; one witho
   await publish('docs', version('1'));
   await publish('other', version('1'));
   await open('docs');
-  const deployment = await vi.waitUntil(() => running('docs'));
-  const requested = await vi.waitUntil(() => job(deployment.jobId));
+  const deployment = await waitUntil(() => running('docs'));
+  const requested = await waitUntil(() => job(deployment.jobId));
   expect(requested).toMatchObject({
     contentVersion: version('1'),
     organizationPlan: 'pro',
     options: { deployment: 'cloud', allowTenantScripts: false, site: { serverUrl: 'http://docs.test' } },
   });
   await end(deployment.jobId, completed);
-  await vi.waitUntil(async () => (await state('docs'))?.deployments[0]?.status === 'live');
+  await waitUntil(async () => (await state('docs'))?.deployments[0]?.status === 'live');
   expect(await bus.sites.last(siteLogSubject(organization, 'other'))).toBeUndefined();
   // The person who opened the site has asked for the first deployment, and the one who published for the second.
   await publish('docs', version('2'));
-  await vi.waitUntil(async () => (await state('docs'))?.deployments.length === 2);
+  await waitUntil(async () => (await state('docs'))?.deployments.length === 2);
   const asked: unknown[] = [];
   for await (const { commit } of bus.sites.history(siteLogSubject(organization, 'docs')))
     for (const { type, data } of commit.data.events) if (type === 'DeploymentRequested') asked.push(data.askedBy);
@@ -112,8 +113,8 @@ test('the findings of an export are shown with its deployment once it is live, a
   const { publish, open, running, job, end, state, objectStore } = deploying();
   await publish('docs', version('1'));
   await open('docs');
-  const first = await vi.waitUntil(() => running('docs'));
-  await vi.waitUntil(() => job(first.jobId));
+  const first = await waitUntil(() => running('docs'));
+  await waitUntil(() => job(first.jobId));
   const { bundle, planHash, manifestSha256 } = await storeReportedBundle(objectStore);
   const plan = { planHash, rendererVersion: `rv_${'1'.repeat(16)}`, chunkCount: 1, pageTotal: 1 };
   await end(first.jobId, { type: 'PagesPlanned', version: 1, data: plan });
@@ -124,17 +125,17 @@ test('the findings of an export are shown with its deployment once it is live, a
     data: { bundleKey, sizeBytes, sha256, manifestSha256 },
   };
   await end(first.jobId, made);
-  const reported = await vi.waitUntil(async () => {
+  const reported = await waitUntil(async () => {
     const deployment = (await state('docs'))?.deployments[0];
     return deployment?.findings === undefined ? undefined : deployment;
   });
   expect(reported).toMatchObject({ status: 'live', findings: { errors: 0, warnings: 1 } });
 
   await publish('docs', version('2'));
-  const second = await vi.waitUntil(() => running('docs'));
-  await vi.waitUntil(() => job(second.jobId));
+  const second = await waitUntil(() => running('docs'));
+  await waitUntil(() => job(second.jobId));
   await end(second.jobId, completed);
-  await vi.waitUntil(async () => (await state('docs'))?.deployments[1]?.status === 'live');
+  await waitUntil(async () => (await state('docs'))?.deployments[1]?.status === 'live');
   expect((await state('docs'))?.deployments[1]).not.toHaveProperty('findings');
 });
 
@@ -142,17 +143,17 @@ test('a failed export fails its deployment with the reason of the export, and th
   const { publish, open, running, job, end, state } = deploying();
   await open('docs');
   await publish('docs', version('1'));
-  const first = await vi.waitUntil(() => running('docs'));
-  await vi.waitUntil(() => job(first.jobId));
+  const first = await waitUntil(() => running('docs'));
+  await waitUntil(() => job(first.jobId));
   await publish('docs', version('2'));
-  await vi.waitUntil(async () => (await state('docs'))?.deployments.length === 2);
+  await waitUntil(async () => (await state('docs'))?.deployments.length === 2);
   const error = 'One page could not be rendered: x.';
   await end(first.jobId, { type: 'ExportFailed', version: 1, data: { error, failedPageCount: 1 } });
-  const second = await vi.waitUntil(async () => {
+  const second = await waitUntil(async () => {
     const next = await running('docs');
     return next?.number === 2 ? next : undefined;
   });
-  await vi.waitUntil(() => job(second.jobId));
+  await waitUntil(() => job(second.jobId));
   expect((await state('docs'))?.deployments[0]).toMatchObject({ status: 'failed', error });
 });
 
@@ -160,7 +161,7 @@ test('a preview is exported with its own search, also where pages of the live si
   const { publish, open, job, state } = deploying();
   await open('docs', true, { assistantKey: 'svc_dsc_x' });
   await publish('docs', version('1'), 'pr-1');
-  const sites = await vi.waitUntil(async () => {
+  const sites = await waitUntil(async () => {
     const found = (await state('docs'))?.deployments ?? [];
     const jobs = await Promise.all(found.map(async ({ label, jobId }) => [label, (await job(jobId))?.options.site]));
     return found.length === 2 && jobs.every(([, site]) => site !== undefined) && jobs;
@@ -177,9 +178,9 @@ test('a second deployer, and messages that come again, request nothing twice', a
   again();
   await open('docs', true);
   await publish('docs', version('1'), 'pr-1');
-  await vi.waitUntil(async () => (await state('docs'))?.deployments.length === 2);
-  const deployment = await vi.waitUntil(() => running('docs'));
-  await vi.waitUntil(() => job(deployment.jobId));
+  await waitUntil(async () => (await state('docs'))?.deployments.length === 2);
+  const deployment = await waitUntil(() => running('docs'));
+  await waitUntil(() => job(deployment.jobId));
   for (let at = 0; at < 3; at += 1)
     bus.memoryReaders.deployerContent.push({
       subject: contentLogSubject(organization, 'docs'),
@@ -187,6 +188,6 @@ test('a second deployer, and messages that come again, request nothing twice', a
       value: (await bus.content.last(contentLogSubject(organization, 'docs')))?.commit,
     });
   await end(deployment.jobId, completed);
-  await vi.waitUntil(async () => (await state('docs'))?.deployments[0]?.status === 'live');
+  await waitUntil(async () => (await state('docs'))?.deployments[0]?.status === 'live');
   expect((await state('docs'))?.deployments).toHaveLength(2);
 });

@@ -8,7 +8,7 @@ import { exampleBundle } from '../../test/support/example-bundle.ts';
 import { type SitesPlatform, sitesPlatform } from '../../test/support/sites-platform.ts';
 
 const { folder, host, atEnd } = docsHosts();
-const waiting = { timeout: 20_000, interval: 20 };
+const waiting = { timeout: 60_000, interval: 20 };
 const quick = { counts: { everyMs: 50, awayMs: 100 } };
 const reader = {
   ...{ 'sec-fetch-dest': 'document', accept: 'text/html' },

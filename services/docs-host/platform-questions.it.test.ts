@@ -5,7 +5,7 @@ import { exampleBundle } from '../../test/support/example-bundle.ts';
 import { type SitesPlatform, sitesPlatform } from '../../test/support/sites-platform.ts';
 
 const { host, atEnd } = docsHosts();
-const waiting = { timeout: 20_000, interval: 20 };
+const waiting = { timeout: 60_000, interval: 20 };
 const search = '/discovery/v1/search/docs';
 
 let platform: SitesPlatform;

@@ -152,7 +152,7 @@ describe('the tree of a rewritten page is that of the bundle but for the address
     expect(outline(rewritePage(html, 'guides/page.html', site), onServer)).toEqual(outline(html, inFolder));
   });
 
-  test('for any values of its attributes', { timeout: 120_000 }, async () => {
+  test('for any values of its attributes', async () => {
     await fc.assert(
       fc.asyncProperty(text, text, fc.array(block, { minLength: 1, maxLength: 5 }), async (title, words, blocks) => {
         const head = `---\ntitle: ${JSON.stringify(title)}\ndescription: ${JSON.stringify(words)}\n---`;

@@ -115,7 +115,7 @@ describe('a name and a password', () => {
     expect([entered.status, entered.headers['x-robots-tag']]).toEqual([200, 'noindex, nofollow']);
   });
 
-  test('are guessed by no flood, which keeps no reader of another site waiting', { timeout: 60_000 }, async () => {
+  test('are guessed by no flood, which keeps no reader of another site waiting', async () => {
     platform().deploy({ domain: 'closed', bundle: await exampleBundle('closed'), login: byPassword });
     platform().deploy({ domain: 'other', bundle: await exampleBundle('other'), login: byPassword });
     platform().deploy({ domain: 'open', bundle: await exampleBundle('open') });

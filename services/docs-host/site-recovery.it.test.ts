@@ -17,7 +17,7 @@ const versionsOf = async () => await readdir(join(await siteFolder(), 'versions'
 const unfinished = async () => (await versionsOf()).filter((name) => name.startsWith('unfinished'));
 
 describe('a host that starts again', () => {
-  test('after a kill at any time serves whole versions, without the platform', { timeout: 90_000 }, async () => {
+  test('after a kill at any time serves whole versions, without the platform', async () => {
     const run = () =>
       spawn(process.execPath, ['services/cli/bindery.mjs', 'run', 'docs-host'], {
         env: {

@@ -119,9 +119,7 @@ describeWithServers(['nats-server'], 'gateway, publisher, projector and link-sig
     expect((await publish(key)).status).toBe(200);
     const verified = async (path: string, by: string) => {
       expect((await call('POST', path, by, { again: true })).status).toBe(202);
-      await expect
-        .poll(async () => (await call('GET', path, by)).body.running, { timeout: 30_000, interval: 100 })
-        .toBeUndefined();
+      await expect.poll(async () => (await call('GET', path, by)).body.running, { interval: 100 }).toBeUndefined();
       return (await call('GET', path, by)).body;
     };
     const own = await verified('/v1/audit/verification', key);

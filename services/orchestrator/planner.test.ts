@@ -71,7 +71,7 @@ async function completing(objectStore: ObjectStore) {
       job = activeJob({ commit: exportCommit(state), sequence: 1 });
       planner.changed(job);
       const before = commands.length;
-      await expect.poll(() => commands.length, { timeout: 10_000 }).toBe(before + 1);
+      await expect.poll(() => commands.length).toBe(before + 1);
       return commands.at(-1);
     },
     timesMade: () => made,

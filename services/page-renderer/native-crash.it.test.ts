@@ -33,4 +33,4 @@ test('a page that ends the process of the native parser is shown as the other on
   const run = { organization: 'acme', alone: false, signal: new AbortController().signal };
   const outcome = await renderPage({ pool, freshPool, pageDeadlineMs: 20_000 }, request, run);
   expect(outcome).toMatchObject({ kind: 'page', page: { diagnostics: [{ code: 'mdx-repaired' }] } });
-}, 120_000);
+});

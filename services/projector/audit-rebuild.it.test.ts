@@ -227,7 +227,7 @@ describeWithServers(['nats-server'], 'audit and usage', () => {
     await writing;
     await vi.waitFor(() => everythingIs(inLive), { timeout: 60_000, interval: 200 });
     expect(lostAckCount).toBeGreaterThan(50);
-  }, 90_000);
+  });
 
   test.each(projectionNames)('rebuilt of "%s" is the same, document by document', async (projection) => {
     expect(await rebuild(projection)).toMatchObject({ differentCount: 0, different: [] });

@@ -94,5 +94,5 @@ describeWithServers(['nats-server'], 'the sums of past days in the log', () => {
     const about = { version: 1, id: 'sd_old', time: now.toISOString(), organization: 'acme', domain: 'docs' } as const;
     await projector.views.recordDay({ type: 'SiteDayCounted', ...about, day: '2026-01-10', sums }, 350);
     await expect.poll(() => viewsOf('2026-01-10'), waiting).toBe(40);
-  }, 90_000);
+  });
 });

@@ -6,6 +6,7 @@ import { createOrganization, type GatewayHarness, gatewayHarness } from '../../t
 import { accessRecord, testAuditKey } from '../../test/support/make-commit.ts';
 import { memoryLogAudit } from '../../test/support/memory-log-audit.ts';
 import { testLogger } from '../../test/support/test-logger.ts';
+import { waitUntil } from '../../test/support/wait-until.ts';
 import { type VerificationParts, type Verifications, verifications } from './verifications.ts';
 
 const ada = { kind: 'person', id: 'ada@acme.test' } as const;
@@ -102,7 +103,7 @@ test('one runs at a time for the same logs, also in two projectors, and the othe
   shut();
   const [one, other] = [aProjector(), aProjector()];
   await one.start({ organization: acme }, asked);
-  await vi.waitUntil(async () => (await other.read({ organization: acme })).running?.state === 'running');
+  await waitUntil(async () => (await other.read({ organization: acme })).running?.state === 'running');
   const put = vi.spyOn(gateway.bus.verifications, 'put');
   const again = await other.start({ organization: acme }, { askedBy: { kind: 'key', id: 'key_1' }, again: true });
   expect(again.running).toMatchObject({ state: 'running', askedBy: ada });
@@ -167,7 +168,7 @@ test('a mark and a result of a clock that was ahead do not stand for as long as 
   const dying = aProjector({}, { beatMs: 1_000_000 });
   set(ahead);
   await dying.start({ organization: acme }, asked);
-  await vi.waitUntil(async () => (await dying.read({ organization: acme })).running?.state === 'running');
+  await waitUntil(async () => (await dying.read({ organization: acme })).running?.state === 'running');
   set(-ahead);
   const next = aProjector();
   const { running } = await next.start({ organization: acme }, asked);
@@ -186,7 +187,7 @@ test('a projector that stops ends its verification, and one that died is replace
   shut();
   const stopped = aProjector();
   await stopped.start({ organization: acme }, asked);
-  await vi.waitUntil(async () => (await stopped.read({ organization: acme })).running?.state === 'running');
+  await waitUntil(async () => (await stopped.read({ organization: acme })).running?.state === 'running');
   stop.abort();
   open();
   await stopped.idle();
@@ -198,7 +199,7 @@ test('a projector that stops ends its verification, and one that died is replace
   shut();
   const dying = aProjector({}, { beatMs: 1_000_000 });
   await dying.start({ organization: acme }, asked);
-  await vi.waitUntil(async () => (await dying.read({ organization: acme })).running?.state === 'running');
+  await waitUntil(async () => (await dying.read({ organization: acme })).running?.state === 'running');
   gateway.clock.time = new Date(gateway.clock.time.getTime() + 61_000);
   const next = aProjector();
   const { running, failed } = await next.read({ organization: acme });

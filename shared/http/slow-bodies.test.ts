@@ -97,7 +97,7 @@ describe('a body', () => {
     expect(client.text()).toBe('');
     take();
     if (sent.length < 200_000) client.trickle();
-    await expect.poll(() => client.text(), { timeout: 8_000 }).toMatch(seen);
+    await expect.poll(() => client.text()).toMatch(seen);
   });
 
   test('whose response was sent before it arrived no longer keeps the connection', async () => {
@@ -205,7 +205,7 @@ describe('an upload', () => {
     const taken = await promise;
     for (let count = 0; count < 5; count += 1) await (await open(put.replace('PUT', 'POST'))).ended();
     taken.resume();
-    await expect.poll(() => client.text(), { timeout: 5_000 }).toMatch(/^HTTP\/1\.1 200 OK[^]*whole/);
+    await expect.poll(() => client.text()).toMatch(/^HTTP\/1\.1 200 OK[^]*whole/);
   });
 });
 

@@ -148,7 +148,7 @@ export function searchFiltersContract(
         { numRuns: runs },
       );
       if (index.startVectors !== undefined) expect(nearCount).toBeGreaterThan(0);
-    }, 120_000);
+    });
   });
 }
 

@@ -444,7 +444,7 @@ export function searchIndexContract(
       await expectAll([1, 11]);
       for (const scope of [...line, fresh]) await index.remove(scope);
       for (const scope of line) expect(await index.passageCount(scope)).toBeUndefined();
-    }, 120_000);
+    });
 
     test('lists the filter values, and the public ones', async () => {
       const open = { versions: ['v1', 'v2'], languages: ['fr', 'zh'], tags: ['api'] };
@@ -526,7 +526,7 @@ export function searchIndexContract(
       const [last] = await reader.search({ ...searched, query: 'passage', limit: 1 });
       expect(last?.text).toMatch(/^newer /);
       await reader.close();
-    }, 120_000);
+    });
 
     test('organizations, domains and versions do not see each other', async () => {
       await fill(index, scopeOf('globex', 'cv_1'), [page('secret', 'Secret', 'globex words')]);

@@ -40,7 +40,7 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
       gateway = await startVersityGateway();
       await createS3Bucket(settingsFor(gateway));
       store = s3ObjectStore(settingsFor(gateway));
-    }, 60_000);
+    });
     afterAll(async () => {
       await store.close();
       await gateway.stop();
@@ -139,7 +139,7 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
       store = s3ObjectStore(settings);
       await store.putStream('big', Readable.from(Array.from({ length: 40 }, () => Buffer.alloc(1_000_000))));
       await store.put('small', Buffer.from('x'));
-    }, 60_000);
+    });
     afterAll(async () => {
       await patient.close();
       await store.close();
@@ -193,7 +193,7 @@ describeWithServers(['versitygw'], 'with a real gateway', () => {
       await gateway.resume();
       await store.put('again', Buffer.from('x'));
       expect((await store.get('again'))?.length).toBe(1);
-    }, 90_000);
+    });
 
     test('and dead: a download in progress fails, and every call rejects without waiting for its deadline', async () => {
       const download = await store.getStream('big');

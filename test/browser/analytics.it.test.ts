@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { describeWithServers } from '../support/describe-with-servers.ts';
-import { serveFolder, siteFolder, suiteBrowser } from './site-folder.ts';
+import { suiteBrowser } from '../support/suite-browser.ts';
+import { serveFolder, siteFolder } from './site-folder.ts';
 
 const integrations = {
   amplitude: { apiKey: 'amp_1' },

@@ -72,7 +72,7 @@ describeWithServers(['chromium'], 'anchors in Chromium', () => {
   ])('an address with #%s leads to the heading', async (written, id) => {
     const page = await open(`other.html#${written}`);
     await page.locator(`[id="${id}"].targeted`).waitFor();
-    expect((await page.locator(`[id="${id}"]`).boundingBox())?.y).toBeLessThan(800);
+    await expect.poll(async () => (await page.locator(`[id="${id}"]`).boundingBox())?.y).toBeLessThan(800);
     expect(problems).toEqual([]);
   });
 

@@ -5,7 +5,8 @@ import { assistantBehind } from '../clients/assistant-harness.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { createOrganization, gatewayHarness } from '../support/gateway-harness.ts';
 import { onLoopback } from '../support/on-loopback.ts';
-import { serveFolder, siteFolder, siteInBrowser, suiteBrowser } from './site-folder.ts';
+import { suiteBrowser } from '../support/suite-browser.ts';
+import { serveFolder, siteFolder, siteInBrowser } from './site-folder.ts';
 
 const page = (title: string, text: string): string => `---\ntitle: "${title}"\n---\n\n${text}\n`;
 const files = {

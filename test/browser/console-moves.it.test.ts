@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ExportJobState } from '#shared/aggregates/export-job/export-job.ts';
 import { exportLogSubject } from '#shared/messaging/subjects/subject-names.ts';
@@ -11,23 +11,21 @@ import {
   type TestOrganization,
 } from '../support/gateway-harness.ts';
 import { exportCommit, exportState } from '../support/make-commit.ts';
-import { openBrowser } from '../support/open-browser.ts';
+import { suiteBrowser } from '../support/suite-browser.ts';
 
 describeWithServers(['chromium'], 'a person who moves through the console', () => {
   let gateway: GatewayHarness;
   let acme: TestOrganization;
   let site: ConsoleHarness;
-  let browser: Browser;
+  const { newContext } = suiteBrowser();
 
   beforeAll(async () => {
     gateway = await gatewayHarness();
     acme = await createOrganization(gateway);
     await gateway.bus.projected();
     site = await consoleHarness(gateway);
-    browser = await openBrowser();
-  }, 60_000);
+  });
   afterAll(async () => {
-    await browser?.close();
     await site?.close();
     await gateway?.close();
   });
@@ -44,7 +42,7 @@ describeWithServers(['chromium'], 'a person who moves through the console', () =
   }
 
   async function signedIn(): Promise<Page> {
-    const page = await (await browser.newContext()).newPage();
+    const page = await (await newContext()).newPage();
     await page.goto(`${site.url}/sign-in`);
     await page.fill('#credential', acme.adminKey);
     await page.click('button');

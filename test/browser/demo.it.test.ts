@@ -13,7 +13,8 @@ import { newFolder } from '../support/new-folder.ts';
 import { publishedProject } from '../support/published-project.ts';
 import { testLogger } from '../support/test-logger.ts';
 import { unpackedSite } from '../support/unpacked-site.ts';
-import { keepPicture, suiteBrowser } from './site-folder.ts';
+import { suiteBrowser } from '../support/suite-browser.ts';
+import { keepPicture } from './site-folder.ts';
 
 /** Maximum size of a page of the demo over the wire, with its scripts, styles and logo, in bytes. */
 const mostBytes = 45_000;

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import { openDev, type OpenDev } from '#services/cli/dev/open-dev.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { newFolder } from '../support/new-folder.ts';
-import { suiteBrowser } from './site-folder.ts';
+import { suiteBrowser } from '../support/suite-browser.ts';
 
 const description = (summary: string) =>
   JSON.stringify({
@@ -99,7 +99,6 @@ describeWithServers(['chromium'], 'a site while its author writes', () => {
   async function open(address: string): Promise<{ page: Page; problems: string[] }> {
     const context = await newContext({ viewport: { width: 1280, height: 800 } });
     const page = await context.newPage();
-    page.setDefaultTimeout(12_000);
     const problems: string[] = [];
     page.on('pageerror', (error) => problems.push(error.message));
     page.on('console', (message) => ['error', 'warning'].includes(message.type()) && problems.push(message.text()));

@@ -67,7 +67,6 @@ describeWithServers(['chromium'], 'a site from the documentation host, in Chromi
       });
       await hostReadiness(running, isReady);
       const page = await site.open(`${running.url}/docs`);
-      page.setDefaultTimeout(6_000);
       const failed: string[] = [];
       page.on(
         'response',
@@ -153,7 +152,6 @@ describeWithServers(['chromium'], 'a site from the documentation host, in Chromi
       await hostReadiness(running, isReady);
       const { port } = new URL(running.url);
       const page = await site.open(`http://ana:a-long-password-of-ana@127.0.0.1:${port}/guides/start`);
-      page.setDefaultTimeout(6_000);
       const refused: string[] = [];
       page.on('response', (answer) => answer.status() >= 400 && refused.push(`${answer.status()} ${answer.url()}`));
       await page.keyboard.press('/');

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { describeWithServers } from '../support/describe-with-servers.ts';
-import { keepPicture, serveFolder, siteFolder, suiteBrowser } from './site-folder.ts';
+import { suiteBrowser } from '../support/suite-browser.ts';
+import { keepPicture, serveFolder, siteFolder } from './site-folder.ts';
 
 const link = {
   title: 'Report a problem',

@@ -7,7 +7,8 @@ import { describeWithServers } from '../support/describe-with-servers.ts';
 import { ownDocumentation } from '../support/docs-projects.ts';
 import { bearer, createOrganization, gatewayHarness } from '../support/gateway-harness.ts';
 import { assistantBehind } from '../clients/assistant-harness.ts';
-import { serveFolder, siteFolder, siteInBrowser, suiteBrowser } from './site-folder.ts';
+import { suiteBrowser } from '../support/suite-browser.ts';
+import { serveFolder, siteFolder, siteInBrowser } from './site-folder.ts';
 
 const page = (title: string, text: string): string => `---\ntitle: "${title}"\n---\n\n${text}\n`;
 

@@ -5,7 +5,8 @@ import { docsHosts } from '../support/docs-host.ts';
 import { askHost } from '../support/ask-host.ts';
 import { packedFolder } from '../support/list-all-files.ts';
 import { type SitesPlatform, sitesPlatform } from '../support/sites-platform.ts';
-import { siteFolder, suiteBrowser } from './site-folder.ts';
+import { suiteBrowser } from '../support/suite-browser.ts';
+import { siteFolder } from './site-folder.ts';
 
 /** A base below which browsers let a page set cookies for all, as for most domains; `localhost` is like a public suffix. */
 const base = 'sites.example.test';
@@ -91,8 +92,7 @@ describeWithServers(['chromium'], 'sites that share a base', () => {
       bundle: await bundleOf(plain('two')),
     });
     const { url } = await host(platform.env);
-    for (const name of Object.values(names))
-      await expect.poll(async () => (await askHost(url, name)).status, { timeout: 20_000 }).toBe(200);
+    for (const name of Object.values(names)) await expect.poll(async () => (await askHost(url, name)).status).toBe(200);
     const { port } = new URL(url);
     return (name, path = '/') => `http://${name}:${port}${path}`;
   }
@@ -165,7 +165,6 @@ describeWithServers(['chromium'], 'sites that share a base', () => {
 
   async function expectNotTaken(context: BrowserContext, address: string, use?: (page: Page) => Promise<void>) {
     const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
     await page.goto(address, { waitUntil: 'networkidle' });
     await use?.(page);
     const found = await page.evaluate("[document.title, document.documentElement.dataset?.taken ?? '']");

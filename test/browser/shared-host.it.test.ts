@@ -5,7 +5,8 @@ import type { Page } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { onLoopback } from '../support/on-loopback.ts';
-import { siteFolder, suiteBrowser } from './site-folder.ts';
+import { suiteBrowser } from '../support/suite-browser.ts';
+import { siteFolder } from './site-folder.ts';
 
 /** Hostile script that reads another organization's site: its browser storage and its settings. */
 const steal = `const take = async (from) => {

@@ -2,15 +2,15 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll } from 'vitest';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { beforeAll } from 'vitest';
 import { renderSite } from '#shared/docs/render/site/render-site.ts';
 import type { SiteRenderOptions } from '#shared/docs/render/page-slice.ts';
 import type { RenderedFile, RenderedText } from '#shared/docs/render/bundle-paths.ts';
 import { closingFiles, testOptions, testProject } from '#shared/docs/render/test-project.ts';
 import { newFolder } from '../support/new-folder.ts';
 import { type LoopbackServer, onLoopback } from '../support/on-loopback.ts';
-import { openBrowser } from '../support/open-browser.ts';
+import { suiteBrowser } from '../support/suite-browser.ts';
 
 /** A site in a browser, for the tests of one suite. Pages that a test opened are closed after it. */
 export type BrowserSite = {
@@ -25,18 +25,7 @@ export type BrowserSite = {
   keepPicture: (page: Page, name: string) => Promise<void>;
 };
 
-/** A browser for the tests of the suite around it. Pages and contexts that a test opens in it are closed after the test. `flags`: of Chromium. */
-export function suiteBrowser(flags: readonly string[] = []): Pick<Browser, 'newContext'> {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await openBrowser(flags);
-  });
-  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
-  afterAll(() => browser.close());
-  return { newContext: (options) => browser.newContext(options) };
-}
-
-/** Unpacks the site and starts a browser before the tests of the suite around it. */
+/** Unpacks the site and opens a browser before the tests of the suite around it. */
 export function siteInBrowser(files: Record<string, string | Uint8Array>, options: SiteChanges = {}): BrowserSite {
   let folder: string;
   const problems: string[] = [];

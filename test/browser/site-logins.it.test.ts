@@ -10,9 +10,9 @@ import { describeWithServers } from '../support/describe-with-servers.ts';
 import { docsHosts, type TestedHost } from '../support/docs-host.ts';
 import { exampleBundle } from '../support/example-bundle.ts';
 import { type SitesPlatform, sitesPlatform } from '../support/sites-platform.ts';
-import { suiteBrowser } from './site-folder.ts';
+import { suiteBrowser } from '../support/suite-browser.ts';
 
-const waiting = { timeout: 20_000, interval: 20 };
+const waiting = { timeout: 60_000, interval: 20 };
 
 describeWithServers(
   ['chromium'],
@@ -41,7 +41,6 @@ describeWithServers(
 
     async function openPage(context: BrowserContext): Promise<Page> {
       const page = await context.newPage();
-      page.setDefaultTimeout(20_000);
       page.on('request', (request) => {
         const cookies = request.allHeaders().then((headers) => headers.cookie ?? '');
         void cookies.then((cookie) => received.push({ host: new URL(request.url()).hostname, cookie })).catch(() => {});
@@ -124,7 +123,7 @@ describeWithServers(
       expect((await copied('one')).status).toBe(401);
     });
 
-    test('a name and a password open one site, and its cookie stays there', { timeout: 60_000 }, async () => {
+    test('a name and a password open one site, and its cookie stays there', async () => {
       const hash = await hashOfPassword('correct horse battery');
       const login = { kind: 'password' as const, users: [{ name: 'anna', hash }] };
       for (const domain of ['one', 'two']) platform.deploy({ domain, bundle: await exampleBundle(domain), login });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { compileScript, parse } from 'vue/compiler-sfc';
 import { type AgentGateway, agentGateway } from '../support/agent-gateway.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';
-import { suiteBrowser } from './site-folder.ts';
+import { suiteBrowser } from '../support/suite-browser.ts';
 import { openWatched, pageWith, servePages } from './widget-pages.ts';
 
 const root = join(import.meta.dirname, '../..');

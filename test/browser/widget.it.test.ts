@@ -6,7 +6,8 @@ import { type AgentGateway, agentGateway, openTestSite } from '../support/agent-
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import { findBarriers } from '../support/find-barriers.ts';
 import { onLoopback } from '../support/on-loopback.ts';
-import { keepPicture, suiteBrowser } from './site-folder.ts';
+import { suiteBrowser } from '../support/suite-browser.ts';
+import { keepPicture } from './site-folder.ts';
 import { assistantKey, openWatched, pageWith, servePages, strictPolicy } from './widget-pages.ts';
 
 const event = (chunk: object): string => `data: ${JSON.stringify(chunk)}\n\n`;

@@ -2,7 +2,6 @@ import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import type { Browser } from 'playwright-core';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { requireServer } from '#infra/setup/find-server.ts';
@@ -14,21 +13,19 @@ import {
   type TestOrganization,
 } from '../support/gateway-harness.ts';
 import { onLoopback } from '../support/on-loopback.ts';
-import { openBrowser } from '../support/open-browser.ts';
+import { suiteBrowser } from '../support/suite-browser.ts';
 import { assistantBehind, scriptedModel, usage } from './assistant-harness.ts';
 import { sdkVersions } from './sdk-pages.ts';
 
 describeWithServers(['chromium', 'sdk-versions'], 'the chat page of the documentation', () => {
   let gateway: GatewayHarness;
   let acme: TestOrganization;
-  let browser: Browser;
+  const { newContext } = suiteBrowser();
   beforeAll(async () => {
     gateway = await gatewayHarness({}, assistantBehind());
     acme = await createOrganization(gateway);
-    browser = await openBrowser();
   });
   afterAll(async () => {
-    await browser.close();
     await gateway.close();
   });
 
@@ -90,7 +87,7 @@ describeWithServers(['chromium', 'sdk-versions'], 'the chat page of the document
     const server = await serve(scripts);
     const origin = server.url;
     try {
-      const page = await browser.newPage();
+      const page = await (await newContext()).newPage();
       await page.goto(`${origin}/good`);
       for (const [at, question] of ['How do I rotate an API key?', 'How long does it still work?'].entries()) {
         await page.getByLabel('Question').fill(question);
@@ -134,7 +131,7 @@ describeWithServers(['chromium', 'sdk-versions'], 'the chat page of the document
     const { assistantKey } = await createOrganization(slow);
     const base = await slow.app.listen({ host: '127.0.0.1', port: 0 });
     const server = await serve(new Map([['/', await bundled(base, assistantKey)]]));
-    const page = await browser.newPage();
+    const page = await (await newContext()).newPage();
     try {
       await page.goto(server.url);
       const ask = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWithServers } from '../support/describe-with-servers.ts';
 import {
@@ -9,7 +9,7 @@ import {
   gatewayHarness,
   type TestOrganization,
 } from '../support/gateway-harness.ts';
-import { openBrowser } from '../support/open-browser.ts';
+import { suiteBrowser } from '../support/suite-browser.ts';
 import { assistantBehind, usage } from './assistant-harness.ts';
 import { type ChatOnPage, type ChatOptions, isVersion4, type SdkVersion, serveSdkPages } from './sdk-pages.ts';
 
@@ -67,7 +67,7 @@ export function describeChats(versions: readonly SdkVersion[]): void {
     let acme: TestOrganization;
     let limited: TestOrganization;
     let url: string;
-    let browser: Browser;
+    const { newContext } = suiteBrowser();
     let pages: Awaited<ReturnType<typeof serveSdkPages>>;
     let stopped = Promise.withResolvers<void>();
 
@@ -77,7 +77,7 @@ export function describeChats(versions: readonly SdkVersion[]): void {
       acme = await createOrganization(gateway);
       limited = await createOrganization(gateway, 'Limited');
       url = await gateway.app.listen({ host: '127.0.0.1', port: 0 });
-      [browser, pages] = await Promise.all([openBrowser(), serveSdkPages()]);
+      pages = await serveSdkPages();
       // The hourly limit of one organization is used up.
       const full = () =>
         gateway.app.inject({
@@ -89,13 +89,12 @@ export function describeChats(versions: readonly SdkVersion[]): void {
       for (let status = 0; status !== 429; ) ({ statusCode: status } = await full());
     });
     afterAll(async () => {
-      await browser.close();
       await pages.close();
       await gateway.close();
     });
 
     async function open(version: SdkVersion, options: Partial<ChatOptions> = {}): Promise<Page> {
-      const page = await browser.newPage();
+      const page = await (await newContext()).newPage();
       const api = `${url}/discovery/v${isVersion4(version) ? 1 : 2}/assistant/docs/message`;
       const chatOptions = { api, key: acme.assistantKey, fp: 'reader-1', ...options };
       await page.addInitScript((given) => Object.assign(globalThis, { chatOptions: given }), chatOptions);

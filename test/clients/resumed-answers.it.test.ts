@@ -168,9 +168,7 @@ describe('an answer that can be resumed', () => {
     spoken.say('half ');
     await readUntil(first, 'half');
     leave.abort();
-    await expect
-      .poll(() => threadOf(first), { timeout: 10_000 })
-      .toMatchObject({ data: { answer: 'half ', aborted: true } });
+    await expect.poll(() => threadOf(first)).toMatchObject({ data: { answer: 'half ', aborted: true } });
     expect(spoken.stopped).toHaveLength(1);
     const { events, done } = await readEvents(await resume(chat));
     expect([deltas(events), done]).toEqual(['half ', true]);

@@ -22,8 +22,8 @@ import { describeWithServers } from '../support/describe-with-servers.ts';
 import { testCaller } from '../support/make-commit.ts';
 import { secretVariables } from '../support/needed-secrets.ts';
 import { newFolder } from '../support/new-folder.ts';
-import { openBrowser } from '../support/open-browser.ts';
 import { startInstallation, type TestInstallation } from '../support/start-installation.ts';
+import { suiteBrowser } from '../support/suite-browser.ts';
 
 const ownDocumentation = join(import.meta.dirname, '../../infra/docs');
 const minuteMs = 60_000;
@@ -100,6 +100,7 @@ describeWithServers(['nats-server', 'jq'], 'a real project, published, exported,
   });
 
   describeWithServers(['chromium'], 'in Chromium', () => {
+    const { newContext } = suiteBrowser();
     let files: Server;
     beforeAll(async () => {
       files = createServer((_, response) => {
@@ -113,23 +114,18 @@ describeWithServers(['nats-server', 'jq'], 'a real project, published, exported,
     afterAll(() => void files.close());
 
     test('DecompressionStream reads the archive to its end', async () => {
-      const browser = await openBrowser();
-      try {
-        const page = await browser.newPage();
-        const address = `http://127.0.0.1:${(files.address() as AddressInfo).port}/`;
-        // The code is a text, because it runs in the page, whose globals are not in this program's types.
-        const length = await page.evaluate<number>(`
-        (async () => {
-          const response = await fetch(${JSON.stringify(address)});
-          const reader = response.body.pipeThrough(new DecompressionStream('gzip')).getReader();
-          let length = 0;
-          for (let part = await reader.read(); !part.done; part = await reader.read()) length += part.value.length;
-          return length;
-        })()`);
-        expect(length).toBe(gunzipSync(readFileSync(bundle)).length);
-      } finally {
-        await browser.close();
-      }
+      const page = await (await newContext()).newPage();
+      const address = `http://127.0.0.1:${(files.address() as AddressInfo).port}/`;
+      // The code is a text, because it runs in the page, whose globals are not in this program's types.
+      const length = await page.evaluate<number>(`
+      (async () => {
+        const response = await fetch(${JSON.stringify(address)});
+        const reader = response.body.pipeThrough(new DecompressionStream('gzip')).getReader();
+        let length = 0;
+        for (let part = await reader.read(); !part.done; part = await reader.read()) length += part.value.length;
+        return length;
+      })()`);
+      expect(length).toBe(gunzipSync(readFileSync(bundle)).length);
     });
   });
 

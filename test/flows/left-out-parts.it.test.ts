@@ -80,7 +80,7 @@ describeWithServers(['nats-server'], 'content with groups', () => {
       writeFileSync(file, text);
     }
     await harness.publish(join(harness.folder, 'project'));
-  }, 120_000);
+  });
   afterAll(() => harness?.stop());
 
   /** The texts of the files of a bundle for these groups. */
@@ -105,5 +105,5 @@ describeWithServers(['nats-server'], 'content with groups', () => {
     expect(file('images/hushed-plan.svg')).toContain('hushed');
     expect(file('openapi.json')).toContain('hushedOperation');
     expect([...own].filter(([, text]) => /secret(Operation|Answer)/.test(text)).map(([path]) => path)).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -103,7 +103,6 @@ describeWithServers(['nats-server', 'chromium'], 'a host with a login at a provi
       const context = await browser.newContext();
       atEnd(() => context.close());
       const page = await context.newPage();
-      page.setDefaultTimeout(20_000);
       const problems: string[] = [];
       page.on('pageerror', (error) => problems.push(error.message));
       page.on('response', (answer) => {

@@ -237,7 +237,6 @@ describeWithServers(['chromium'], 'the playground in Chromium', () => {
 
   async function tried(path: string, options: Parameters<typeof open>[1] = {}): Promise<Page> {
     const opened = await open(path, options);
-    opened.setDefaultTimeout(6000);
     await opened.locator('.try-operation').click();
     await opened.locator('dialog.playground').waitFor();
     return opened;

@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { widgetFile } from '#shared/docs/render/site/widget-file.ts';
-import { suiteBrowser } from '../browser/site-folder.ts';
+import { suiteBrowser } from '../support/suite-browser.ts';
 import { openWatched, pageWith } from '../browser/widget-pages.ts';
 import { hostilePayloads } from '../hostile/payloads.ts';
 import { describeWithServers } from '../support/describe-with-servers.ts';

@@ -84,7 +84,7 @@ export async function hostReadiness(
     found = (await (await fetch(`${url}/readyz`)).json()) as HostReadiness;
     return found;
   };
-  await expect.poll(ask, { timeout: 20_000, interval: 50 }).toSatisfy(wanted);
+  await expect.poll(ask, { timeout: 60_000, interval: 50 }).toSatisfy(wanted);
   return found as HostReadiness;
 }
 

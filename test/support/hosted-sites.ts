@@ -18,7 +18,7 @@ export const quickTimes: SitesTimes = {
 };
 
 /** Options of `expect.poll` for what a host does next. */
-export const waiting = { timeout: 20_000, interval: 20 };
+export const waiting = { timeout: 60_000, interval: 20 };
 
 /** Hosts of the sites of a platform, for the tests of one suite. Each test has its own platform and folder. */
 export function hostedSites() {

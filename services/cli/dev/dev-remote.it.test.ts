@@ -63,7 +63,7 @@ async function open() {
   return { opened, remote, codes, kindAt };
 }
 const release = async (body: string): Promise<void> => {
-  await expect.poll(() => waiting.length, { timeout: 30_000 }).toBeGreaterThan(0);
+  await expect.poll(() => waiting.length).toBeGreaterThan(0);
   waiting.shift()?.writeHead(200, { 'content-type': 'application/json' }).end(body);
 };
 
@@ -74,7 +74,7 @@ test('an API description at an address comes in the background, and from the loc
   const fetched = first.remote.begin();
   // The first page does not wait, and a finding names the missing file.
   expect(await first.kindAt('/index.html')).toBe('file');
-  await expect.poll(first.codes, { timeout: 30_000 }).toEqual(['remote-not-there-yet']);
+  await expect.poll(first.codes).toEqual(['remote-not-there-yet']);
   await release(description('List plants'));
   await fetched;
   expect(first.codes()).toEqual([]);

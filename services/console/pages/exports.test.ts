@@ -11,6 +11,7 @@ import {
   type TestOrganization,
 } from '../../../test/support/gateway-harness.ts';
 import { exportCommit, exportState } from '../../../test/support/make-commit.ts';
+import { waitUntil } from '../../../test/support/wait-until.ts';
 import { rateOf } from './export.ts';
 
 let gateway: GatewayHarness;
@@ -83,16 +84,16 @@ test('rows of the list change in place, and new exports wait behind a link', asy
   const visitor = await site.signedIn(acme.adminKey);
   const live = /hx-sse:connect="([^"]+)"/.exec((await visitor.get('/o/acme/exports')).html)?.[1] ?? '';
   const seen = await follow(visitor, live.replaceAll('&amp;', '&'));
-  await vi.waitUntil(() => seen.text.includes(`hx-target="#row-${jobId('1')}"`));
+  await waitUntil(() => seen.text.includes(`hx-target="#row-${jobId('1')}"`));
   await job('1', { phase: 'rendering', progress: 52 });
-  await vi.waitUntil(() => seen.text.includes('52 %'));
+  await waitUntil(() => seen.text.includes('52 %'));
   expect(seen.text).not.toContain(' new</a>');
   await job('2', { createdAt: '2026-03-01T11:00:00.000Z' });
   await job('9', { createdAt: '2026-03-01T11:00:00.000Z' }, globex.id);
-  await vi.waitUntil(() => seen.text.includes('<a class="button" href="/o/acme/exports">1 new</a>'));
+  await waitUntil(() => seen.text.includes('<a class="button" href="/o/acme/exports">1 new</a>'));
   await job('2', { phase: 'rendering' });
   await job('3', { createdAt: '2026-03-01T11:00:01.000Z' });
-  await vi.waitUntil(() => seen.text.includes('2 new</a>'));
+  await waitUntil(() => seen.text.includes('2 new</a>'));
   expect(seen.text).not.toContain(jobId('9'));
 });
 
@@ -109,7 +110,7 @@ test('the page of an export has its timeline and events, and follows it until it
   // The policy of the page forbids styles of elements.
   expect(html).not.toMatch(/\sstyle=/);
   const seen = await follow(visitor, `${address}/live`);
-  await vi.waitUntil(() => seen.text.includes('hx-target="#export-timeline"'));
+  await waitUntil(() => seen.text.includes('hx-target="#export-timeline"'));
   await storeExample(gateway.bus.exports, example('1'));
   await gateway.bus.projected();
   await vi.waitUntil(() => seen.isOver, 5_000);

@@ -137,4 +137,4 @@ test('every page of the installation says what is not known while the platform t
     expect([pages[at], status, html.includes('The platform did not answer within')]).toEqual([pages[at], 200, true]);
   await other.close();
   silent.close();
-}, 60_000);
+});

@@ -23,7 +23,7 @@ beforeAll(async () => {
     if (url !== '/v1/whoami') asked.push(url);
   });
   visitor = await site.signedIn(operatorToken);
-}, 60_000);
+});
 afterAll(async () => {
   await site.close();
   await gateway.close();

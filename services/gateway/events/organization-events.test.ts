@@ -14,6 +14,7 @@ import {
   type TestOrganization,
 } from '../../../test/support/gateway-harness.ts';
 import { exportCommit, exportState } from '../../../test/support/make-commit.ts';
+import { waitUntil } from '../../../test/support/wait-until.ts';
 
 let gateway: GatewayHarness;
 let acme: TestOrganization;
@@ -80,7 +81,7 @@ async function follow(key: string) {
       }
     }
   })().catch(() => 'cut');
-  await vi.waitUntil(() => events.length > 0);
+  await waitUntil(() => events.length > 0);
   return { events, ended, stop: () => stop.abort() };
 }
 
@@ -111,14 +112,14 @@ test('follows the exports and deployments of the organization, and none of anoth
   const { events } = await follow(acme.adminKey);
   const other = await follow(globex.adminKey);
   await job(acme.id, jobId('1'));
-  await vi.waitUntil(() => events.length === 2);
+  await waitUntil(() => events.length === 2);
   await job(globex.id, jobId('2'));
   await job(acme.id, jobId('1'), { phase: 'rendering', progress: 40 });
-  await vi.waitUntil(() => events.length === 3);
+  await waitUntil(() => events.length === 3);
   await site(acme.id, deployment(acme.id, 1));
-  await vi.waitUntil(() => events.length === 4);
+  await waitUntil(() => events.length === 4);
   await site(acme.id, deployment(acme.id, 2));
-  await vi.waitUntil(() => events.length === 6 && other.events.length === 2);
+  await waitUntil(() => events.length === 6 && other.events.length === 2);
   expect(told(events)).toEqual(['following', 'se_1 queued 0', 'se_1 running 40', '1 live', '1 replaced', '2 live']);
   expect(told(other.events)).toEqual(['following', 'se_2 queued 0']);
 });
@@ -128,7 +129,7 @@ test('one subscription of the process serves all listeners', async () => {
   const sites = vi.spyOn(gateway.bus.readModels.sites, 'watch');
   const followers = await Promise.all(Array.from({ length: 20 }, () => follow(acme.adminKey)));
   await job(acme.id, jobId('1'));
-  await vi.waitUntil(() => followers.every(({ events }) => events.length === 2));
+  await waitUntil(() => followers.every(({ events }) => events.length === 2));
   expect(jobs).not.toHaveBeenCalled();
   expect(sites.mock.calls.length).toBeLessThanOrEqual(1);
 });

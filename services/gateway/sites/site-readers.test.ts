@@ -1,5 +1,5 @@
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { siteAggregate, type SiteEvent } from '#shared/aggregates/site/site.ts';
 import { callerHeader, callerSchema } from '#shared/interfaces/internal/caller.ts';
 import { generateApiKey } from '#shared/http/api-key.ts';
@@ -13,6 +13,7 @@ import {
   gatewayHarness,
   type TestOrganization,
 } from '../../../test/support/gateway-harness.ts';
+import { waitUntil } from '../../../test/support/wait-until.ts';
 
 const siteKey = generateApiKey('site');
 
@@ -85,7 +86,7 @@ const ask = (
 
 test('a host of sites asks for a reader of an open site, as a client of its organization with the address of the reader', async () => {
   await openSite(acme, 'docs');
-  await vi.waitUntil(async () => (await ask(acme.id)).statusCode === 200);
+  await waitUntil(async () => (await ask(acme.id)).statusCode === 200);
   expect(seen).toMatchObject([
     {
       url: '/internal/search',
@@ -105,7 +106,7 @@ test('a host of sites asks for a reader of an open site, as a client of its orga
 test('the key opens no site that is closed, that does not pass questions on, or that was never there', async () => {
   expect((await ask(acme.id)).json()).toMatchObject({ code: 'not_found' });
   await openSite(acme, 'docs');
-  await vi.waitUntil(async () => (await ask(acme.id)).statusCode === 200);
+  await waitUntil(async () => (await ask(acme.id)).statusCode === 200);
   expect((await ask(acme.id, { domain: 'other' })).statusCode).toBe(404);
   expect((await ask('globex')).statusCode).toBe(404);
   for (const key of [acme.adminKey, acme.assistantKey])
@@ -115,11 +116,11 @@ test('the key opens no site that is closed, that does not pass questions on, or 
     code: 'wrong_key_kind',
   });
   await openSite(acme, 'docs', { assistant: false });
-  await vi.waitUntil(async () => (await ask(acme.id)).statusCode === 404);
+  await waitUntil(async () => (await ask(acme.id)).statusCode === 404);
   await openSite(acme, 'docs');
-  await vi.waitUntil(async () => (await ask(acme.id, { address: '203.0.113.8' })).statusCode === 200);
+  await waitUntil(async () => (await ask(acme.id, { address: '203.0.113.8' })).statusCode === 200);
   await gateway.app.inject({ method: 'DELETE', url: '/v1/domains/docs/site', headers: bearer(acme.adminKey) });
-  await vi.waitUntil(async () => (await ask(acme.id)).statusCode === 404);
+  await waitUntil(async () => (await ask(acme.id)).statusCode === 404);
   // The key still opens none of the routes of an organization.
   const direct = { method: 'POST', url: '/discovery/v1/search/docs', payload: { query: 'x' } } as const;
   expect((await gateway.app.inject({ ...direct, headers: bearer(siteKey) })).json()).toMatchObject({
@@ -131,7 +132,7 @@ test('the readers of one site use up neither the limit of another organization n
   const globex = await createOrganization(gateway, 'Globex');
   await openSite(acme, 'acme');
   await openSite(globex, 'globex');
-  await vi.waitUntil(async () => (await ask(acme.id, { address: '198.51.100.1' })).statusCode === 200);
+  await waitUntil(async () => (await ask(acme.id, { address: '198.51.100.1' })).statusCode === 200);
   const statuses = async (organization: string, addresses: string[]) =>
     Promise.all(addresses.map(async (address) => (await ask(organization, { address })).statusCode));
   // A reader may ask three times on a site.

@@ -21,6 +21,7 @@ import {
   type TestOrganization,
 } from '../../../test/support/gateway-harness.ts';
 import { exportRequested } from '../../../test/support/make-commit.ts';
+import { waitUntil } from '../../../test/support/wait-until.ts';
 
 const siteKey = generateApiKey('site');
 const bundleKey = 'bundles/acme/x.tar.gz';
@@ -193,7 +194,7 @@ test('a proxy learns which host names are of live sites and previews', async () 
   expect((await gateway.app.inject('/v1/sites/hosts?domain=docs.localhost')).statusCode).toBe(200);
   await open({ hosts: ['docs.acme.test'], previews: false });
   await gateway.bus.projected();
-  await vi.waitUntil(async () => (await asked('pr-1--docs.localhost')).statusCode === 404);
+  await waitUntil(async () => (await asked('pr-1--docs.localhost')).statusCode === 404);
 });
 
 test('only the key of a host of sites opens the feed and signs links, and only for bundles of live deployments', async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { siteAggregate, type SiteEvent } from '#shared/aggregates/site/site.ts';
 import type { CountedDay, SiteViewsDocument } from '#shared/contracts/site-views.ts';
 import { generateApiKey } from '#shared/http/api-key.ts';
@@ -12,6 +12,7 @@ import {
   gatewayHarness,
   type TestOrganization,
 } from '../../../test/support/gateway-harness.ts';
+import { waitUntil } from '../../../test/support/wait-until.ts';
 
 import { viewSums } from './sum-views.ts';
 import { addDays } from './view-routes.ts';
@@ -28,7 +29,7 @@ beforeEach(async () => {
   [acme, globex] = [await createOrganization(gateway), await createOrganization(gateway, 'Globex')];
   await openSite(acme, 'acme');
   await openSite(globex, 'globex');
-  await vi.waitUntil(async () => (await gateway.context.sitesFeed.liveSite(globex.id, 'docs')) !== undefined);
+  await waitUntil(async () => (await gateway.context.sitesFeed.liveSite(globex.id, 'docs')) !== undefined);
 });
 
 afterEach(() => gateway.close());
@@ -148,7 +149,7 @@ test('a batch that is sent again, also over another gateway, counts once', async
 
 test('sites that are not there, are closed or are not counted, and days long ago or to come, are left out', async () => {
   await openSite(globex, 'globex', { counts: false });
-  await vi.waitUntil(async () => (await gateway.context.sitesFeed.liveSite(globex.id, 'docs'))?.counts === undefined);
+  await waitUntil(async () => (await gateway.context.sitesFeed.liveSite(globex.id, 'docs'))?.counts === undefined);
   const site = `${acme.id}/docs`;
   const wrong = [
     ...['initech/docs', `${acme.id}/other`, `${globex.id}/docs`, `${site}/pr-1`, ''].map((each) => dayOf(each)),

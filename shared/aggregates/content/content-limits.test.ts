@@ -61,7 +61,7 @@ test('given 6,000 publications, with and without labels, then state and decision
   expect(Object.keys(state?.labels ?? {})).toHaveLength(mostLabels);
   expect(largest).toBeLessThan(mostBytes);
   expect(contentStateSchema.parse(state)).toEqual(state);
-}, 120_000);
+});
 
 test('given too many versions, then the oldest end, except those that are latest, searched or labelled', () => {
   let state: ContentState | undefined;

@@ -131,12 +131,13 @@ describe('frontmatter', () => {
     expect(found.diagnostics).toMatchObject([{ code: 'bad-frontmatter', line: 3 }]);
   });
 
+  // One that took quadratic time would exceed the limit of a test.
   it.each([
-    ['a line of dashes', '-'.repeat(60_000)],
-    ['empty lines', '\n'.repeat(60_000)],
-    ['commas and spaces', `---\na: [\n${', '.repeat(30_000)}\n---\n`],
-    ['indented lines', `----\n${' \t'.repeat(30_000)}\n`],
-  ])('is looked for in linear time in %s', { timeout: 2_000 }, (_what, source) => {
+    ['a line of dashes', '-'.repeat(600_000)],
+    ['empty lines', '\n'.repeat(600_000)],
+    ['commas and spaces', `---\na: [\n${', '.repeat(300_000)}\n---\n`],
+    ['indented lines', `----\n${' \t'.repeat(300_000)}\n`],
+  ])('is looked for in linear time in %s', (_what, source) => {
     expect(read(source).groupsUnreadable).toBe(false);
   });
 

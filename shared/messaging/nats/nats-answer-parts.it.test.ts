@@ -28,7 +28,7 @@ describeWithServers(['nats-server'], 'answers that can be resumed, over a real n
     await expect(assistant.writtenAnswers.append(key, answerPart(2, 'meanwhile'))).rejects.toThrow(Unavailable);
     await stand.server.restart();
     const append = () => assistant.writtenAnswers.append(key, answerPart(2, 'after')).catch(() => 0);
-    await expect.poll(append, { timeout: 20_000 }).toBeGreaterThan(first);
+    await expect.poll(append).toBeGreaterThan(first);
     const parts = await gateway.resumedAnswers.parts(key);
     expect([parts[0]?.text, parts.at(-1)?.text]).toEqual(['before', 'after']);
   });

@@ -295,5 +295,5 @@ describeWithServers(['nats-server'], 'a bus that comes back with older data', ()
     await expect.poll(() => pointers.live('exports')).toBe('green');
     await pointers.close();
     await bus.stop();
-  }, 90_000);
+  });
 });

@@ -58,5 +58,5 @@ describeWithSmallDisk('provisioning on a disk that is full', () => {
       await server.stop();
       disk.remove();
     }
-  }, 60_000);
+  });
 });

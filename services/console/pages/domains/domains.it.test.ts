@@ -8,6 +8,7 @@ import { randomBase62 } from '#shared/runtime/time-and-ids.ts';
 import { packTar } from '../../../../test/support/archives.ts';
 import { type ConsoleHarness, consoleHarness } from '../../../../test/support/console-harness.ts';
 import { contentServices } from '../../../../test/support/content-services.ts';
+import { describeWithServers } from '../../../../test/support/describe-with-servers.ts';
 import {
   bearer,
   createOrganization,
@@ -16,9 +17,9 @@ import {
   operatorToken,
   type TestOrganization,
 } from '../../../../test/support/gateway-harness.ts';
-import { openBrowser } from '../../../../test/support/open-browser.ts';
 import { exportRequested } from '../../../../test/support/make-commit.ts';
 import { storeReportedBundle } from '../../../../test/support/store-reported-bundle.ts';
+import { suiteBrowser } from '../../../../test/support/suite-browser.ts';
 
 const script = '<script>alert(1)</script>';
 const navigation = ['index', 'a', 'guides/old'];
@@ -236,12 +237,13 @@ test('a rollback and a deployment again are asked for, and shown live until they
   stop.abort();
 });
 
-test('in a browser the page of a domain moves on while a deployment runs, without a reload', async () => {
-  await request('POST', '/v1/domains/docs/deployments');
-  await gateway.bus.projected();
-  const browser = await openBrowser();
-  try {
-    const page = await browser.newPage();
+describeWithServers(['chromium'], 'in a browser', () => {
+  const { newContext } = suiteBrowser();
+
+  test('the page of a domain moves on while a deployment runs, without a reload', async () => {
+    await request('POST', '/v1/domains/docs/deployments');
+    await gateway.bus.projected();
+    const page = await (await newContext()).newPage();
     const problems: string[] = [];
     page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
     await page.goto(`${site.url}/sign-in`);
@@ -272,9 +274,7 @@ test('in a browser the page of a domain moves on while a deployment runs, withou
     await page.getByText(/Readers see deployment \d+ again, as deployment/).waitFor();
     expect(await known()).toBe(before + 1);
     expect(problems).toEqual([]);
-  } finally {
-    await browser.close();
-  }
+  });
 });
 
 test('two contents are compared: pages that differ, and the text of one', async () => {
