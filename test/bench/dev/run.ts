@@ -1,33 +1,40 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
 import { generatedFiles } from '../../support/docs-projects.ts';
 import { openBrowser } from '../../support/open-browser.ts';
+import { measureBesideOthers } from './beside-others.ts';
+import { percentile } from './percentile.ts';
+import { memoryMb, processorMs } from './process-tree.ts';
 
 /*
  * Measures `bindery dev` with a real browser: `npm run bench:dev -- 100 1600 25000 --saves 500`. For each size: time from the start of the command to
  * the first page in the browser, from a save to the changed page for a text and for docs.json, memory of all processes, and processor time of a
  * save. On a machine with other work, only the processor time means something.
+ *
+ * Without sizes, or with `--beside 1000`, the dev servers of Starlight and VitePress follow with the same pages: see `beside-others.ts`.
  */
 
 const program = fileURLToPath(new URL('../../../services/cli/bindery.mjs', import.meta.url));
-const sizes = process.argv.slice(2).filter((text) => /^\d+$/.test(text) && text !== savesArgument());
-const saves = Number(savesArgument() ?? 100);
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { saves: { type: 'string', default: '100' }, beside: { type: 'string' } },
+});
+const isWhole = positionals.length === 0 && values.beside === undefined;
+const sizes = isWhole ? ['100', '1600', '25000'] : positionals;
+const saves = Number(values.saves);
+const beside = values.beside ?? (isWhole ? '1000' : undefined);
 const configSaves = 10;
-const ticksPerSecond = 100;
-
-function savesArgument(): string | undefined {
-  const at = process.argv.indexOf('--saves');
-  return at < 0 ? undefined : process.argv[at + 1];
-}
 
 const rows: Record<string, string | number>[] = [];
-for (const size of sizes.length === 0 ? ['100', '1600', '25000'] : sizes) rows.push(await measure(Number(size)));
-console.table(rows);
+for (const size of sizes) rows.push(await measure(Number(size)));
+if (rows.length > 0) console.table(rows);
+if (beside !== undefined) console.table(await measureBesideOthers(Number(beside), Math.min(saves, 50)));
 
 async function measure(pages: number): Promise<Record<string, string | number>> {
   const folder = await mkdtemp(join(tmpdir(), 'bindery-bench-dev-'));
@@ -121,52 +128,4 @@ async function timeOf(page: Page, selector: string, words: string, save: () => v
   const savedAt = Date.now();
   save();
   return (await seen) - savedAt;
-}
-
-function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * share) / 100))] ?? 0;
-}
-
-/** The process and all that it started. */
-function treeOf(root: number): number[] {
-  const parents = new Map<number, number>();
-  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    const parent = statOf(Number(name))?.[1];
-    if (parent !== undefined) parents.set(Number(name), Number(parent));
-  }
-  const found = [root];
-  for (const pid of found) for (const [child, parent] of parents) if (parent === pid) found.push(child);
-  return found;
-}
-
-/** Fields of a process after its name; undefined if it has ended. */
-function statOf(pid: number): string[] | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return text.slice(text.lastIndexOf(')') + 2).split(' ');
-  } catch {
-    return undefined;
-  }
-}
-
-/** Processor time of the process and all that it started, in milliseconds. */
-function processorMs(root: number): number {
-  const ticks = treeOf(root).map((pid) => {
-    const fields = statOf(pid);
-    return Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0);
-  });
-  return ticks.reduce((sum, value) => sum + value, 0) * (1_000 / ticksPerSecond);
-}
-
-/** Memory of all processes; pages that they share count once. */
-function memoryMb(root: number): number {
-  const kilobytes = treeOf(root).map((pid) => {
-    try {
-      return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0);
-    } catch {
-      return 0;
-    }
-  });
-  return Math.round(kilobytes.reduce((sum, value) => sum + value, 0) / 1024);
 }
