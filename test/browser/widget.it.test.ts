@@ -45,18 +45,25 @@ describeWithServers(['chromium'], 'the widget on a page of another site', () => 
   });
   afterAll(() => gateway.close());
 
-  /** A server with the script that answers each question as the test says. */
-  async function scripted(write: (response: ServerResponse, body: Record<string, unknown>) => void) {
+  /** A server with the script that answers each question as the test says, and what is asked about an answer that can be resumed. */
+  async function scripted(
+    write: (response: ServerResponse, body: Record<string, unknown>) => void,
+    ofChat?: (response: ServerResponse, method: string) => void,
+  ) {
     const bodies: Record<string, unknown>[] = [];
     const gone: Promise<void>[] = [];
     const server = createServer((request, response) => {
       response.setHeader('access-control-allow-origin', '*');
-      response.setHeader('access-control-allow-headers', 'authorization, content-type, x-thread-key, x-user-token');
+      response.setHeader('access-control-allow-methods', 'GET, POST, DELETE');
+      response.setHeader('access-control-allow-headers', request.headers['access-control-request-headers'] ?? '');
+      response.setHeader('access-control-expose-headers', 'x-chat-id');
       if (request.method === 'OPTIONS') return void response.end();
       if (request.url === '/_bindery/widget.js')
         return void widgetAnswer({}, undefined).then((answer) =>
           response.writeHead(200, answer?.headers ?? {}).end(answer?.body),
         );
+      if (ofChat !== undefined && request.url === '/discovery/v2/assistant/docs/message/chat_1/stream')
+        return ofChat(response, `${request.method} ${request.headers['last-event-id'] ?? ''}`.trim());
       if (request.method === 'GET') return void response.writeHead(404).end('{}');
       let text = '';
       request.setEncoding('utf8').on('data', (part: string) => (text += part));
@@ -276,6 +283,63 @@ describeWithServers(['chromium'], 'the widget on a page of another site', () => 
     expect(await page.locator('bindery-widget').count()).toBe(1);
     expect(await panel(page).isVisible()).toBe(true);
     expect(await lastTurn(page).textContent()).toContain('Press Rotate.');
+  });
+
+  /** A server whose answer stops in the middle, and is whole for who comes back. `asked`: what came to the address of the answer. */
+  async function resumable(begin: (response: ServerResponse) => void) {
+    const asked: string[] = [];
+    const server = await scripted(
+      (response) => {
+        response.setHeader('x-chat-id', 'chat_1');
+        response.write(start + delta('Half an '));
+        begin(response);
+      },
+      (response, method) => {
+        asked.push(method);
+        if (method === 'DELETE') return void response.writeHead(204).end();
+        response.setHeader('content-type', 'text/event-stream');
+        response.end(start + delta('Half an ') + delta('answer.') + finish);
+      },
+    );
+    return { ...server, asked };
+  }
+  const answerText = (page: Page) => lastTurn(page).locator('.assistant-answer').textContent();
+
+  test('comes back to an answer after a reload, and after the end of its widget, without doubled parts', async () => {
+    const { url, asked, bodies, gone } = await resumable(() => {});
+    const { page } = await open(pageWith('', scriptOf(url)));
+    for (const leave of ['location.reload()', "BinderyWidget.destroy(); BinderyWidget.init({ domain: 'docs' })"]) {
+      await page.evaluate(`void BinderyWidget.open('How?')`);
+      await lastTurn(page).getByText('Half an').waitFor();
+      asked.length = 0;
+      await page.evaluate(leave);
+      await gone.at(-1);
+      await launcher(page).click();
+      await lastTurn(page).locator('.assistant-actions').waitFor();
+      expect(await answerText(page)).toBe('Half an answer.');
+      expect(await lastTurn(page).locator('.assistant-problem').count()).toBe(0);
+      expect(asked).toEqual(['GET 0']);
+    }
+    expect(bodies).toHaveLength(2);
+    // An answer that was read to its end is not asked for again.
+    await page.reload();
+    await launcher(page).click();
+    expect([await answerText(page), asked]).toEqual(['Half an answer.', ['GET 0']]);
+  });
+
+  test('comes back to an answer whose connection was lost, and tells the server when the reader stops one', async () => {
+    const { url, asked } = await resumable((response) => {
+      if (asked.length === 0) setImmediate(() => response.destroy());
+    });
+    const { page } = await open(pageWith('', scriptOf(url)));
+    await launcher(page).click();
+    expect(await ask(page, 'How?')).toBe('How?Half an answer.');
+    await field(page).fill('Again?');
+    await page.keyboard.press('Enter');
+    await lastTurn(page).getByText('Half an').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await lastTurn(page).getByText('You stopped this answer.').waitFor();
+    await expect.poll(() => asked).toEqual(['GET 0', 'DELETE']);
   });
 
   test('answers on a page whose listeners throw, and that has replaced built-in functions', async () => {

@@ -251,7 +251,7 @@ var drawn = shapesOf;
 ${joinedParts([...shared, 'widget/options', 'widget/colors'])}
 function makeWidget(widgetOptions) {
 ${joinedParts(own)}
-return { buildFrame: buildFrame, widgetHost: widgetHost, shownWidget: shownWidget, chatOfWidget: chatOfWidget };
+return { buildFrame: buildFrame, resumeTurn: resumeTurn, widgetHost: widgetHost, shownWidget: shownWidget, chatOfWidget: chatOfWidget };
 }
 ${joinedParts(['widget/api'])}
 })();

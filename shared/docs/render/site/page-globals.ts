@@ -173,6 +173,7 @@ declare global {
   /** The parts of one widget, in a scope of their own. */
   function makeWidget(options: WidgetOptions): {
     buildFrame(): void;
+    resumeTurn(): void;
     widgetHost: Element;
     shownWidget: Widget;
     chatOfWidget: WidgetChat;

@@ -20,12 +20,24 @@ async function askQuestion(written, selection) {
   if (!question || request) return;
   await answerTurn({ question: question, selection: selection, text: '', sources: [], messageId: '' });
 }
-/** Requests the answer to a question, which becomes the last one. @param {ConversationTurn} turn */
-async function answerTurn(turn) {
+/** True if the page has ended the conversation itself, which is no wish of the reader. */
+function hasEnded() {
+  return Boolean(ended && ended.aborted);
+}
+/** Comes back to the answer that an earlier page of this tab did not read to its end. */
+function resumeTurn() {
+  var last = conversation.turns[conversation.turns.length - 1];
+  if (last && isShort(last.chat)) void answerTurn(last, last.chat);
+}
+/** Requests the answer to a question, which becomes the last one. @param {ConversationTurn} turn @param {string} [chat] of an answer that has begun */
+async function answerTurn(turn, chat) {
   if (request) return;
-  turn.text = turn.messageId = '';
-  turn.sources = [];
-  turn.suggestions = turn.problem = turn.rating = undefined;
+  if (!chat) {
+    turn.text = turn.messageId = '';
+    turn.sources = [];
+    turn.suggestions = turn.problem = turn.rating = undefined;
+  }
+  turn.chat = chat;
   conversation.turns = conversation.turns.filter((one) => one !== turn).concat(turn);
   var asked = conversation;
   var own = (request = new AbortController());
@@ -39,7 +51,10 @@ async function answerTurn(turn) {
     turn.messageId = answer.messageId;
     if (asked === conversation) tellChat('grow', turn);
   });
+  // The next widget in this tab comes back to the answer.
+  if (turn.chat && hasEnded()) return keepConversation(asked);
   turn.problem = tooLongTurn === turn ? 'tooLong' : problem;
+  turn.chat = undefined;
   // A new conversation has begun in the meantime.
   if (asked !== conversation) return;
   request = undefined;

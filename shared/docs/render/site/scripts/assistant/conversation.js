@@ -1,7 +1,8 @@
 // The conversation, kept across the pages of a visit, and the reader's random id, which owns the thread.
 /** @typedef {keyof import('../../page-globals.ts').AssistantTexts} AssistantWord */
 /** @typedef {{ type: 'code' | 'textSelection', value: string, path: string }} AskedSelection */
-/** @typedef {{ question: string, selection?: AskedSelection, text: string, sources: AnswerSource[], suggestions?: string[], messageId: string, rating?: 'up' | 'down', problem?: AssistantWord }} ConversationTurn */
+/** `chat`: id of an answer that has not ended and can be resumed. */
+/** @typedef {{ question: string, selection?: AskedSelection, text: string, sources: AnswerSource[], suggestions?: string[], messageId: string, rating?: 'up' | 'down', problem?: AssistantWord, chat?: string }} ConversationTurn */
 /** @typedef {{ threadId: string, threadKey: string, turns: ConversationTurn[] }} Conversation */
 var mostTurns = 30;
 var mostKeptText = 300000;

@@ -3,11 +3,16 @@ var mostStreamBytes = 2000000;
 /** The platform sends a keep-alive at least every fifteen seconds. */
 var silenceMs = 45000;
 var mostHistory = 20;
+var messagePath = 'v2/assistant/{domain}/message';
+/** Tries to come back to an answer. */
+var mostTries = 6;
 
 /** @param {string} path @param {object} body @param {Conversation} conversation @param {AbortSignal} [signal] */
 async function postToPlatform(path, body, conversation, signal) {
   var own = await Promise.race([readerHeaders(), aborted(signal)]);
+  /** @type {Record<string, string>} */
   var headers = Object.assign({ 'content-type': 'application/json' }, own);
+  if (path === messagePath) headers['x-resumable'] = 'true';
   if (conversation.threadId && conversation.threadKey) headers['x-thread-key'] = conversation.threadKey;
   return await fetch(config.serverUrl + '/discovery/' + path.replace('{domain}', config.domain), {
     method: 'POST',
@@ -53,8 +58,22 @@ function questionBody(conversation, turn) {
   );
 }
 
+/** A request about the answer of a turn that can be resumed: `GET` reads it from its first event, `DELETE` stops it. @param {'GET' | 'DELETE'} method @param {string} chat @param {AbortSignal} [signal] */
+async function requestChat(method, chat, signal) {
+  var own = await Promise.race([readerHeaders(), aborted(signal)]);
+  var path = messagePath.replace('{domain}', config.domain) + '/' + encodeURIComponent(chat) + '/stream';
+  return await fetch(config.serverUrl + '/discovery/' + path, {
+    method: method,
+    headers: Object.assign(method === 'GET' ? { 'last-event-id': '0' } : {}, own),
+    credentials: 'same-origin',
+    referrerPolicy: 'no-referrer',
+    signal: signal,
+  });
+}
+
 /**
- * Asks the question and reads the streamed answer; `onText` is called whenever the answer grows. Resolves with the problem, if there was one.
+ * Asks the question and reads the streamed answer; `onText` is called whenever the answer grows. An answer whose connection was lost, with its page or
+ * without it, is read again from its start if the platform keeps it. Resolves with the problem, if there was one.
  * @param {Conversation} conversation @param {ConversationTurn} turn @param {AbortController} request @param {(answer: StreamedAnswer) => void} onText @returns {Promise<AssistantWord | undefined>}
  */
 async function askPlatformAbout(conversation, turn, request, onText) {
@@ -69,24 +88,49 @@ async function askPlatformAbout(conversation, turn, request, onText) {
     }, silenceMs);
   }
   var answer = newAnswer();
+  /** @param {Response} response */
+  async function read(response) {
+    answer = newAnswer();
+    try {
+      await readAnswer(response, answer, function () {
+        hear();
+        if (answer.threadId) conversation.threadId = answer.threadId;
+        // What is shown never becomes shorter.
+        if (answer.isFinished || answer.text.length >= turn.text.length) onText(answer);
+      });
+    } catch (error) {
+      if (!turn.chat || request.signal.aborted) throw error;
+    }
+  }
   try {
     hear();
-    var path = 'v2/assistant/{domain}/message';
-    var response = await postToPlatform(path, questionBody(conversation, turn), conversation, request.signal);
-    if (response.status === 404 && conversation.threadId) {
-      // The thread no longer exists, or belongs to another reader. The same question begins a new thread.
-      conversation.threadId = conversation.threadKey = '';
-      response = await postToPlatform(path, questionBody(conversation, turn), conversation, request.signal);
+    if (!turn.chat) {
+      var response = await postToPlatform(messagePath, questionBody(conversation, turn), conversation, request.signal);
+      if (response.status === 404 && conversation.threadId) {
+        // The thread no longer exists, or belongs to another reader. The same question begins a new thread.
+        conversation.threadId = conversation.threadKey = '';
+        response = await postToPlatform(messagePath, questionBody(conversation, turn), conversation, request.signal);
+      }
+      if (!response.ok) return problemOfStatus(response.status);
+      var thread = response.headers.get('x-thread-id');
+      if (isShort(thread)) conversation.threadId = thread;
+      conversation.threadKey = response.headers.get('x-thread-key') || conversation.threadKey;
+      turn.chat = response.headers.get('x-chat-id') || undefined;
+      keepConversation(conversation);
+      await read(response);
     }
-    if (!response.ok) return problemOfStatus(response.status);
-    var thread = response.headers.get('x-thread-id');
-    if (isShort(thread)) conversation.threadId = thread;
-    conversation.threadKey = response.headers.get('x-thread-key') || conversation.threadKey;
-    await readAnswer(response, answer, function () {
+    for (var tries = 0; turn.chat && tries < mostTries && !answer.isFinished && !answer.isTooLong; tries++) {
+      await Promise.race([new Promise((resolve) => setTimeout(resolve, tries * 1000)), aborted(request.signal)]);
       hear();
-      if (answer.threadId) conversation.threadId = answer.threadId;
-      onText(answer);
-    });
+      try {
+        response = await requestChat('GET', turn.chat, request.signal);
+      } catch (error) {
+        if (request.signal.aborted) throw error;
+        continue;
+      }
+      if (response.status !== 200) break;
+      await read(response);
+    }
     if (answer.isTooLong) return 'tooLong';
     return answer.isBroken || !answer.isFinished || answer.text === '' ? 'cut' : undefined;
   } catch (_) {
@@ -97,6 +141,7 @@ async function askPlatformAbout(conversation, turn, request, onText) {
   } finally {
     clearTimeout(silence);
     // Stops the stream, because the rest is not read.
+    if (turn.chat && !answer.isFinished && !hasEnded()) requestChat('DELETE', turn.chat).catch(() => {});
     request.abort();
   }
 }

@@ -57,6 +57,7 @@ function buildTalk(panel, close) {
   chatListeners.push(showChat);
   showSending();
   showTurns();
+  resumeTurn();
 }
 function askWritten() {
   var written = field.value;

@@ -73,7 +73,11 @@ if (!window.BinderyWidget)
     version: widgetVersion,
     init: initWidget,
     /** @param {WidgetOptions} options */
-    chat: (options) => makeWidget(usableOptions(options)).chatOfWidget,
+    chat: function (options) {
+      var made = makeWidget(usableOptions(options));
+      made.resumeTurn();
+      return made.chatOfWidget;
+    },
     /** @param {string} [question] */
     open: (question) => newestWidget().open(question),
     close: () => newestWidget().close(),
