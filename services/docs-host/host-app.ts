@@ -32,7 +32,7 @@ import { deploymentOf, hostConfigScript } from './host-config-script.ts';
 import { configPath, isSearchIndex, mayBeVersioned } from './hosted-types.ts';
 import { loginGate } from './login-gate.ts';
 import { loginOf, sitesLoginsOf } from './login-settings.ts';
-import { addPlatformRoutes, type AskedSite, askedOfSites, oneAsked } from './platform-proxy.ts';
+import { addPlatformRoutes, type AskedSite, askedOfSites, isAnswerOfChat, oneAsked } from './platform-proxy.ts';
 import { isPageView, referrerOf } from './page-views.ts';
 import { previewHeaders } from './preview-note.ts';
 import { readerAddresses } from './reader-address.ts';
@@ -155,7 +155,10 @@ export function hostApp(
           if (isReading && isWidget(request.url ?? '', base))
             return void answerWidget(request, response, base).catch((error: unknown) => failedWidget(response, error));
           if (pathOf(request) === base + mcpPath) allowTools(request, response);
-          const next = isReading ? () => answer(site, request, response) : () => handler(request, response);
+          const isOfChat =
+            (platform !== undefined || site.asks !== undefined) && isAnswerOfChat(pathOf(request).slice(base.length));
+          const next =
+            isReading && !isOfChat ? () => answer(site, request, response) : () => handler(request, response);
           const gate: Gate | undefined = gates === undefined ? gateOfOne : gates.of(site);
           if (gate === undefined) next();
           else gate(request, response, next);

@@ -30,6 +30,10 @@ const routes = [
   ['/discovery/v1/mcp/:domain', 'mcp'],
 ] as const;
 
+/** True for the path, below that of the site, at which a reader comes back to an answer. */
+export const isAnswerOfChat = (path: string): boolean =>
+  /^\/discovery\/v2\/assistant\/[^/]+\/message\/[^/]+\/stream$/.test(path);
+
 /** The path of a route on this host. Agents (MCP) get one that is the same for all sites. */
 const pathHere = ([path, name]: (typeof routes)[number]): string => (name === 'mcp' ? mcpPath : path);
 
@@ -118,12 +122,13 @@ const passedOn: ReadonlySet<string> = new Set([
   'x-thread-key',
   'x-stream-finish',
   'x-user-token',
+  ...['x-resumable', 'x-reader-fingerprint', 'last-event-id'],
 ]);
 const passedBack =
-  /^(content-type|retry-after|ratelimit|ratelimit-policy|x-search-notice|x-thread-id|x-thread-key|x-vercel-ai-[a-z-]+)$/;
+  /^(content-type|retry-after|ratelimit|ratelimit-policy|x-search-notice|x-thread-id|x-thread-key|x-chat-id|x-vercel-ai-[a-z-]+)$/;
 
 /**
- * Passes search and questions of a site's own pages on to the platform: five fixed routes, one server, one domain, with the host's key. The key
+ * Passes search and questions of a site's own pages on to the platform: fixed routes, one server, one domain, with the host's key. The key
  * never reaches a reader, and only the headers above reach the platform. The platform also gets the reader's address, which it uses for limits.
  */
 export function addPlatformRoutes(app: FastifyInstance, { base, domain, of }: AskedBy): void {
@@ -170,33 +175,59 @@ export function addPlatformRoutes(app: FastifyInstance, { base, domain, of }: As
         return undefined;
       },
       preParsing: async (request, reply, payload) => metered(payload, bodies, addressGroup(request.ip), reply),
-      errorHandler: (error: FastifyError, request, reply) => {
-        const { statusCode: status = 500, message } = error;
-        if (status >= 500 && !(error instanceof Spent)) request.log.error({ err: error }, 'a question failed');
-        if (reply.raw.headersSent) return void reply.raw.destroy();
-        const said = status < 500 || error instanceof Spent ? message : 'Something went wrong here.';
-        refuse(reply, status, codes[status] ?? (status < 500 ? 'invalid_request' : 'internal_error'), said);
-      },
+      errorHandler,
       handler: async (request, reply) => {
         const found = asked.get(request);
-        if (found === undefined) return;
-        const reader = addressGroup(request.ip);
-        const spent = answers.take(reader, 1);
-        if (spent !== undefined) throw new Spent(reply, spent);
-        try {
-          // The limit of answers for one site leaves room for other sites.
-          if (answersOfSites.take(found.site, 1) !== undefined) throw new Spent(reply, 'all');
-          try {
-            await passOn(request, reply, found);
-          } finally {
-            answersOfSites.giveBack(found.site, 1);
-          }
-        } finally {
-          answers.giveBack(reader, 1);
-        }
+        if (found !== undefined) await inItsShare(request, reply, found);
       },
     });
+    // The answer of a chat: a reader comes back to it, or stops it.
+    if (route[1] === 'message')
+      app.route({
+        method: ['GET', 'DELETE'],
+        url: `${url}/:chatId/stream`,
+        exposeHeadRoute: false,
+        onRequest: async (request, reply) => {
+          const found = find(request);
+          if (found === undefined) return refuse(reply, 404, 'not_found', nothingHere);
+          const problem = originProblem(request, found, request.method === 'GET');
+          if (problem !== undefined) return refuse(reply, 403, 'origin_not_allowed', problem);
+          const { chatId } = request.params as { chatId: string };
+          asked.set(request, { ...found, upstream: `${found.upstream}/${encodeURIComponent(chatId)}/stream` });
+          return undefined;
+        },
+        errorHandler,
+        handler: async (request, reply) => {
+          const found = asked.get(request);
+          if (found !== undefined) await inItsShare(request, reply, found);
+        },
+      });
   }
+
+  async function inItsShare(request: FastifyRequest, reply: FastifyReply, found: Asked): Promise<void> {
+    const reader = addressGroup(request.ip);
+    const spent = answers.take(reader, 1);
+    if (spent !== undefined) throw new Spent(reply, spent);
+    try {
+      // The limit of answers for one site leaves room for other sites.
+      if (answersOfSites.take(found.site, 1) !== undefined) throw new Spent(reply, 'all');
+      try {
+        await passOn(request, reply, found);
+      } finally {
+        answersOfSites.giveBack(found.site, 1);
+      }
+    } finally {
+      answers.giveBack(reader, 1);
+    }
+  }
+}
+
+function errorHandler(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  const { statusCode: status = 500, message } = error;
+  if (status >= 500 && !(error instanceof Spent)) request.log.error({ err: error }, 'a question failed');
+  if (reply.raw.headersSent) return void reply.raw.destroy();
+  const said = status < 500 || error instanceof Spent ? message : 'Something went wrong here.';
+  refuse(reply, status, codes[status] ?? (status < 500 ? 'invalid_request' : 'internal_error'), said);
 }
 
 /** A request exceeds the share of its reader, or the limit of all readers together. */
@@ -265,9 +296,9 @@ async function passOn(request: FastifyRequest, reply: FastifyReply, { upstream, 
   let answer: Awaited<ReturnType<typeof safeRequest>>;
   try {
     answer = await safeRequest(new URL(upstream), {
-      method: 'POST',
+      method: request.method as 'GET' | 'POST' | 'DELETE',
       headers,
-      body: request.body as Buffer,
+      body: request.method === 'POST' ? (request.body as Buffer) : null,
       signal: gone.signal,
     });
   } catch (error) {
@@ -301,13 +332,18 @@ async function passOn(request: FastifyRequest, reply: FastifyReply, { upstream, 
   await pipeline(answer.body, reply.raw).catch(() => {});
 }
 
-/** Says why a request does not come from a page of this site. Browsers always send the origin of a POST. Pure. */
+/**
+ * Says why a request does not come from a page of this site. Browsers always send the origin of a POST or DELETE, and none of a GET of the page's own
+ * site (`isRead`). Pure.
+ */
 function originProblem(
   { headers }: Pick<FastifyRequest, 'headers'>,
   { isOwn }: Pick<Asked, 'isOwn'>,
+  isRead = false,
 ): string | undefined {
   const { origin, host = '', 'sec-fetch-site': site } = headers;
-  const isSame = origin !== undefined && isOwn(origin, host) && (site === undefined || site === 'same-origin');
+  const isOfPage = origin === undefined ? isRead : isOwn(origin, host);
+  const isSame = isOfPage && (site === undefined || site === 'same-origin');
   return isSame ? undefined : 'Only pages of this site may ask here.';
 }
 

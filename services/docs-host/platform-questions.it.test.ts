@@ -61,6 +61,38 @@ test('pages of a site ask their own host, which asks the platform with its key a
   expect(platform.questions[2]?.headers).toMatchObject({ 'x-thread-key': 'k' });
 });
 
+test('a reader comes back to an answer and stops it through the host, and pages of other sites do not', async () => {
+  platform.deploy({ bundle: await exampleBundle('one'), offers: { assistant: true } });
+  const url = await started();
+  await isServed(url, 'docs.localhost');
+  const path = '/discovery/v2/assistant/docs/message/chat_1/stream';
+  const origin = 'http://docs.localhost:8090';
+  // Browsers send no origin with a GET of the page's own site.
+  const own = { 'sec-fetch-site': 'same-origin', 'last-event-id': '0', cookie: 'a=b', 'x-reader-fingerprint': 'r' };
+  const read = await askHost(url, 'docs.localhost', path, { headers: own });
+  expect([read.status, read.text, read.headers['content-type']]).toEqual([
+    ...[200, 'id: 1\ndata: [DONE]\n\n', 'text/event-stream'],
+  ]);
+  expect((await askHost(url, 'docs.localhost', path, { method: 'DELETE', headers: { origin } })).status).toBe(204);
+  expect(platform.questions.map(({ path: asked, body }) => [body, asked])).toEqual([
+    ['GET', '/v1/sites/readers/acme/docs/message/chat_1/stream'],
+    ['DELETE', '/v1/sites/readers/acme/docs/message/chat_1/stream'],
+  ]);
+  expect(platform.questions[0]?.headers).toMatchObject({ 'last-event-id': '0', 'x-reader-fingerprint': 'r' });
+  expect(platform.questions[0]?.headers).not.toHaveProperty('cookie');
+  await ask(url, 'docs.localhost', '/discovery/v2/assistant/docs/message', { 'x-resumable': 'true' });
+  expect(platform.questions[2]?.headers).toMatchObject({ 'x-resumable': 'true' });
+  for (const headers of [{ origin: 'http://other.localhost:8090' }, { 'sec-fetch-site': 'cross-site' }] as Record<
+    string,
+    string
+  >[])
+    for (const method of ['GET', 'DELETE'])
+      expect((await askHost(url, 'docs.localhost', path, { method, headers })).status).toBe(403);
+  expect((await askHost(url, 'docs.localhost', path, { method: 'DELETE' })).status).toBe(403);
+  expect((await askHost(url, 'docs.localhost', path.replace('/docs/', '/other/'))).status).toBe(404);
+  expect(platform.questions).toHaveLength(3);
+});
+
 test('a site asks for itself alone, and only its own pages ask', async () => {
   const offers = { assistant: true } as const;
   platform.deploy({ bundle: await exampleBundle('one'), offers });

@@ -839,9 +839,9 @@ const examples: Readonly<Record<string, RouteExample>> = {
 };
 
 /** A host of sites asks as a page does, for a reader whose address it names. */
-const forReader = ({ headers, ...example }: RouteExample = {}): RouteExample => ({
+const forReader = ({ headers, params, ...example }: RouteExample = {}): RouteExample => ({
   ...example,
-  params: { org: 'acme', domain: 'docs' },
+  params: { ...params, org: 'acme', domain: 'docs' },
   headers: { ...headers, 'X-Reader-Address': '203.0.113.9' },
 });
 
@@ -853,4 +853,6 @@ export const routeExamples: Readonly<Record<string, RouteExample>> = {
   searchSite: forReader(examples.searchPassages),
   readSitePage: forReader(examples.readPage),
   rateSiteAnswer: forReader(examples.rateAnswer),
+  resumeSiteAnswer: forReader(examples.resumeAnswer),
+  stopSiteAnswer: forReader(examples.stopAnswer),
 };

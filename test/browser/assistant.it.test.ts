@@ -69,7 +69,7 @@ describeWithServers(['chromium'], 'the assistant in a page', () => {
     const gone: Promise<void>[] = [];
     const server = createServer((request, response) => {
       response.setHeader('access-control-allow-origin', '*');
-      response.setHeader('access-control-allow-headers', 'authorization, content-type, x-thread-key');
+      response.setHeader('access-control-allow-headers', 'authorization, content-type, x-thread-key, x-resumable');
       response.setHeader('access-control-expose-headers', 'x-thread-id, x-thread-key');
       if (request.method === 'OPTIONS') return void response.end();
       let text = '';

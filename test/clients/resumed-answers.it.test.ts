@@ -1,4 +1,6 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { generateApiKey } from '#shared/http/api-key.ts';
+import { openTestSite } from '../support/agent-gateway.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   createOrganization,
@@ -48,6 +50,8 @@ function spokenModel() {
   };
 }
 
+const siteKey = generateApiKey('site');
+
 describe('an answer that can be resumed', () => {
   const spoken = spokenModel();
   let gateway: GatewayHarness;
@@ -55,7 +59,8 @@ describe('an answer that can be resumed', () => {
   let other: TestOrganization;
   let base: string;
   beforeAll(async () => {
-    gateway = await gatewayHarness({}, assistantBehind(spoken.model, { unreadMs: 200, resumableBytes: 200_000 }));
+    const behind = assistantBehind(spoken.model, { unreadMs: 200, resumableBytes: 200_000 });
+    gateway = await gatewayHarness({ BINDERY_SITES_KEYS: siteKey, BINDERY_SITES_BASE: 'http://sites.test' }, behind);
     acme = await createOrganization(gateway);
     other = await createOrganization(gateway, 'Other');
     base = await gateway.app.listen({ host: '127.0.0.1', port: 0 });
@@ -263,6 +268,35 @@ describe('an answer that can be resumed', () => {
       expect(first.headers.get('x-chat-id')).toMatch(/^chat_\w{22}$/);
     },
   );
+
+  test('of a reader of a site is resumed and stopped through the host of the site', async () => {
+    await openTestSite(gateway, acme);
+    const messages = [{ id: 'm1', role: 'user', parts: [{ type: 'text', text: 'How?' }] }];
+    const headers = { ...bearer(siteKey), 'x-reader-address': '203.0.113.9' };
+    const at = (path: string, more: RequestInit = {}, organization: string = acme.id) =>
+      fetch(`${base}/v1/sites/readers/${organization}/docs/message${path}`, {
+        ...more,
+        headers: { ...headers, 'content-type': 'application/json', 'x-resumable': 'true' },
+      });
+    spoken.begin();
+    const leave = new AbortController();
+    const body = JSON.stringify({ fp: 'r', messages });
+    let first: Response | undefined;
+    const hasAsked = async (): Promise<number> =>
+      (first = await at('', { method: 'POST', body, signal: leave.signal })).status;
+    await expect.poll(hasAsked).toBe(200);
+    const chat = first?.headers.get('x-chat-id') ?? '';
+    spoken.say('for a reader ');
+    await readUntil(first as Response, 'for a reader');
+    leave.abort();
+    expect((await at(`/${chat}/stream`, {}, other.id)).status).toBe(404);
+    const again = await at(`/${chat}/stream`);
+    expect(again.status).toBe(200);
+    await readUntil(again, 'for a reader');
+    expect((await at(`/${chat}/stream`, { method: 'DELETE' })).status).toBe(204);
+    expect(spoken.stopped).toHaveLength(1);
+    expect((await at(`/${chat}/stream`)).status).toBe(204);
+  });
 
   test('is not read by a request for its headers', async () => {
     spoken.begin();

@@ -236,6 +236,8 @@ describeWithServers(['nats-server'], 'the description of a running installation'
       await send('readSitePage', hostKey, { ids: reader });
       await send('answerSiteMcp', hostKey, { ids: reader });
       const said = await send('answerSiteQuestion', hostKey, { ids: reader, accept: 'text/event-stream' });
+      await send('resumeSiteAnswer', hostKey, { ids: reader, expected: [204] });
+      await send('stopSiteAnswer', hostKey, { ids: reader });
       await send('rateSiteAnswer', hostKey, {
         ids: { ...reader, 'X-Thread-Key': said.answer.headers.get('x-thread-key') ?? '' },
         body: {

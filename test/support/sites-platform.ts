@@ -114,6 +114,11 @@ export async function sitesPlatform() {
       const link = { jobId, bundleUrl, expiresAt: '2030-01-01T00:00:00.000Z', sizeBytes, sha256, pieces };
       return void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(link));
     }
+    if (path.startsWith('/v1/sites/readers/') && path.endsWith('/stream')) {
+      questions.push({ path, headers, body: method });
+      if (method === 'DELETE') return void response.writeHead(204).end();
+      return void response.writeHead(200, { 'content-type': 'text/event-stream' }).end('id: 1\ndata: [DONE]\n\n');
+    }
     if (method === 'POST' && path.startsWith('/v1/sites/readers/')) {
       questions.push({ path, headers, body: await body() });
       return void response.writeHead(200, { 'content-type': 'application/json' }).end(state.found);

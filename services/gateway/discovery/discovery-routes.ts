@@ -27,10 +27,10 @@ type AssistantCall = Exclude<
   typeof assistant.readThread | typeof assistant.eraseThread
 >;
 
-/** The headers of a reader that the assistant gets. Hosts of sites do not resume answers. */
-const readerHeaders = (call: AssistantCall, key: 'assistant' | 'site') =>
+/** The headers of a reader that the assistant gets. */
+const readerHeaders = (call: AssistantCall) =>
   z.object({
-    ...(call === assistant.message && key === 'assistant' ? { 'X-Resumable': z.string().optional() } : {}),
+    ...(call === assistant.message ? { 'X-Resumable': z.string().optional() } : {}),
     'X-User-Token': z.string().optional(),
     'X-Thread-Key': z.string().optional(),
     'X-Reader-Address': z.string().optional(),
@@ -43,10 +43,10 @@ type RouteAnswer = {
 };
 
 /** The parts of the declaration that the two routes of an assistant call share. */
-const askingOf = (call: AssistantCall, key: 'assistant' | 'site', { stream, answerHeaders }: RouteAnswer) =>
+const askingOf = (call: AssistantCall, { stream, answerHeaders }: RouteAnswer) =>
   ({
     method: 'POST',
-    headers: readerHeaders(call, key),
+    headers: readerHeaders(call),
     body: { passedOn: call.body },
     limits: [
       perHour('assistant', 'assistantPerHour'),
@@ -68,7 +68,7 @@ const siteRoute = (
   publicRoute(
     {
       ...{ id, path, summary, params },
-      ...askingOf(call, 'assistant', answer),
+      ...askingOf(call, answer),
       key: 'assistant',
       // An answer only adds to counts, so reading rights are enough.
       scope: 'read',
@@ -89,7 +89,7 @@ const hostRoute = (
   publicRoute(
     {
       ...{ id, path, summary, params: siteParams },
-      ...askingOf(call, 'site', answer),
+      ...askingOf(call, answer),
       key: 'site',
       forReaders: true,
       errors: call.errors,
@@ -185,11 +185,6 @@ const messageAnswer: RouteAnswer = {
     'X-Chat-Id': 'Id by which the answer can be resumed and stopped, if it can; encoded as in a path.',
   },
 };
-/** Hosts of sites do not resume answers. */
-const siteMessageAnswer: RouteAnswer = {
-  ...messageAnswer,
-  answerHeaders: { ...threadHeaders, 'X-Vercel-AI-UI-Message-Stream': 'Version of the stream: `v1`.' },
-};
 const searchAnswer: RouteAnswer = {
   answerHeaders: {
     'X-Search-Notice': 'A sentence for the reader, if the question is in another language than the passages.',
@@ -229,7 +224,7 @@ export const discoveryRoutes = [
     '/v1/sites/readers/:org/:domain/message',
     'Answers a question of a reader of a site, for its host. The site has to be open, and to pass questions on.',
     assistant.message,
-    siteMessageAnswer,
+    messageAnswer,
   ),
   hostRoute(
     'searchSite',

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { DomainEntry } from '#shared/aggregates/directory/directory.ts';
-import { domainName } from '#shared/contracts/identifiers.ts';
+import { domainName, organizationId } from '#shared/contracts/identifiers.ts';
 import { uiMessageWire } from '#shared/interfaces/http/answer-wire.ts';
 import type { AnswerKey, ChatKey, StoredPart } from '#shared/messaging/answer-parts.ts';
 import type { Principal } from '../auth/authenticate.ts';
@@ -21,11 +21,15 @@ const stopWithinMs = 3_000;
 const chatDigits = 22;
 
 const path = '/discovery/v2/assistant/:domain/message/:chatId/stream';
+const sitePath = '/v1/sites/readers/:org/:domain/message/:chatId/stream';
 const params = z.object({ domain: domainName, chatId: z.string().min(1).max(200) });
+const siteParams = z.object({ org: organizationId.meta({ title: 'organization' }), ...params.shape });
 const readerHeaders = {
   'X-User-Token': z.string().optional(),
   'X-Reader-Fingerprint': z.string().min(1).max(200).optional(),
 };
+/** A host of sites names the address of its reader. */
+const siteHeaders = { ...readerHeaders, 'X-Reader-Address': z.string().optional() };
 
 /**
  * The chat of a question that asks to be resumable. A client without a chat, or with an id that cannot be in a path, gets the id of a new one. The id is
@@ -90,102 +94,133 @@ async function findAnswer(
   return { ...newest, key: { ...chat, answerId }, isOver: part.state === 'ended' || isLost };
 }
 
-/** The routes by which a reader comes back to an answer, or stops it. */
+type Resumed = Asked & {
+  headers: Asked['headers'] & { 'Last-Event-ID'?: string | undefined };
+  request: FastifyRequest;
+  reply: FastifyReply;
+};
+
+async function resume(context: GatewayContext, asked: Resumed): Promise<FastifyReply> {
+  const { headers, request, reply } = asked;
+  const { resumedAnswers: reading } = context.bus;
+  const lastEvent = headers['Last-Event-ID'] ?? '';
+  const after = Number(lastEvent);
+  const found = await findAnswer(context, asked);
+  if (found === undefined || found === 'not theirs') return reply.code(204).send();
+  const { key, part, isOver } = found;
+  const hasAll = part.state === 'ended' && after >= part.first + part.count - 1;
+  const isSeen = isOver && lastEvent === '' && (await askBus(reading.isSeen(key.answerId)));
+  if (hasAll || isSeen) return reply.code(204).send();
+  // Fastify answers HEAD with the handler of GET, and would read the whole answer for a reader who gets nothing of it.
+  if (request.method === 'HEAD') return reply.headers(uiMessageWire(part.client).headers).send();
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  const answer = await askBus(followAnswer({ reading, key, after, gone: gone.signal }));
+  if (answer === undefined) return reply.code(204).send();
+  const reads = (): void => reading.signal(key.chat, { kind: 'reading', answerId: key.answerId });
+  reads();
+  const timer = setInterval(reads, readingEveryMs);
+  reply.raw.once('close', () => clearInterval(timer));
+  markWhenRead(context, reply, key.answerId);
+  return reply
+    .headers({
+      ...uiMessageWire(part.client).headers,
+      ...(answer.threadId !== '' && { 'x-thread-id': answer.threadId }),
+    })
+    .send(Readable.from(answer.events));
+}
+
+async function stop(context: GatewayContext, asked: Asked): Promise<void> {
+  const { resumedAnswers: reading } = context.bus;
+  const {
+    principal,
+    domain,
+    params: { chatId },
+    headers,
+  } = asked;
+  const of = { organization: principal.organization, domain: domain.slug };
+  const chat = chatKeyOf(context.config.hashKey, of, chatId, headers['X-Reader-Fingerprint']);
+  const found = await findAnswer(context, asked);
+  if (found === 'not theirs') return;
+  // The answer to a question that was asked just now may not have begun.
+  if (chat !== undefined && (found === undefined || found.isOver)) reading.signal(chat.chat, { kind: 'stop' });
+  if (found === undefined || found.isOver) return;
+  const ended = Promise.withResolvers<void>();
+  const unfollow = reading.onPart(found.key, ({ state }) => {
+    if (state === 'ended') ended.resolve();
+  });
+  reading.signal(found.key.chat, { kind: 'stop' });
+  await Promise.race([ended.promise, delay(stopWithinMs, undefined, { ref: false })]);
+  unfollow();
+  await askBus(reading.markSeen(found.key.answerId));
+}
+
+const lastEventId = z
+  .string()
+  .regex(/^\d{0,9}$/, 'must be the number of an event')
+  .optional();
+
+const resuming = {
+  method: 'GET',
+  limits: [perAddressPerDay('resumed-answers-address', 'assistantPerAddressPerDay')],
+  alsoAs: { 'text/event-stream': { description: 'The chunks of the answer, each with its number as `id`.' } },
+  answerHeaders: {
+    'X-Thread-Id': 'Id of the thread; a message that names it continues it.',
+    'X-Vercel-AI-UI-Message-Stream': 'Version of the stream: `v1`.',
+  },
+  ofProtocol: { 204: { description: 'There is no answer to resume, or a reader has it to its end.' } },
+} as const;
+
+const stopping = {
+  method: 'DELETE',
+  limits: [
+    perHour('stopped-answers', 'assistantPerHour'),
+    perAddressPerDay('stopped-answers-address', 'assistantPerAddressPerDay'),
+  ],
+  status: 204,
+} as const;
+
+/** The routes by which a reader comes back to an answer, or stops it: with a key, and through a host of sites. */
 export const resumeRoutes = [
   publicRoute(
     {
-      id: 'resumeAnswer',
-      method: 'GET',
-      path,
+      ...{ id: 'resumeAnswer', path, params, ...resuming },
       summary: 'Resumes the newest answer of a chat: from its first chunk, or after those that the client has.',
       key: 'assistant',
-      params,
-      headers: z.object({
-        ...readerHeaders,
-        'Last-Event-ID': z
-          .string()
-          .regex(/^\d{0,9}$/, 'must be the number of an event')
-          .optional(),
-      }),
-      limits: [perAddressPerDay('resumed-answers-address', 'assistantPerAddressPerDay')],
+      headers: z.object({ ...readerHeaders, 'Last-Event-ID': lastEventId }),
       crossOrigin: true,
-      alsoAs: { 'text/event-stream': { description: 'The chunks of the answer, each with its number as `id`.' } },
-      answerHeaders: {
-        'X-Thread-Id': 'Id of the thread; a message that names it continues it.',
-        'X-Vercel-AI-UI-Message-Stream': 'Version of the stream: `v1`.',
-      },
-      ofProtocol: { 204: { description: 'There is no answer to resume, or a reader has it to its end.' } },
     },
-    async (context, asked) => {
-      const { headers, request, reply } = asked;
-      const { resumedAnswers: reading } = context.bus;
-      const lastEvent = headers['Last-Event-ID'] ?? '';
-      const after = Number(lastEvent);
-      const found = await findAnswer(context, asked);
-      if (found === undefined || found === 'not theirs') return reply.code(204).send();
-      const { key, part, isOver } = found;
-      const hasAll = part.state === 'ended' && after >= part.first + part.count - 1;
-      const isSeen = isOver && lastEvent === '' && (await askBus(reading.isSeen(key.answerId)));
-      if (hasAll || isSeen) return reply.code(204).send();
-      // Fastify answers HEAD with the handler of GET, and would read the whole answer for a reader who gets nothing of it.
-      if (request.method === 'HEAD') return reply.headers(uiMessageWire(part.client).headers).send();
-      const gone = new AbortController();
-      reply.raw.once('close', () => gone.abort());
-      const answer = await askBus(followAnswer({ reading, key, after, gone: gone.signal }));
-      if (answer === undefined) return reply.code(204).send();
-      const reads = (): void => reading.signal(key.chat, { kind: 'reading', answerId: key.answerId });
-      reads();
-      const timer = setInterval(reads, readingEveryMs);
-      reply.raw.once('close', () => clearInterval(timer));
-      markWhenRead(context, reply, key.answerId);
-      return reply
-        .headers({
-          ...uiMessageWire(part.client).headers,
-          ...(answer.threadId !== '' && { 'x-thread-id': answer.threadId }),
-        })
-        .send(Readable.from(answer.events));
-    },
+    resume,
   ),
   publicRoute(
     {
-      id: 'stopAnswer',
-      method: 'DELETE',
-      path,
+      ...{ id: 'stopAnswer', path, params, ...stopping },
       summary: 'Stops the answers of a chat, for all its readers. Their text so far is recorded.',
       key: 'assistant',
       scope: 'read',
-      params,
       headers: z.object(readerHeaders),
-      limits: [
-        perHour('stopped-answers', 'assistantPerHour'),
-        perAddressPerDay('stopped-answers-address', 'assistantPerAddressPerDay'),
-      ],
       crossOrigin: true,
-      status: 204,
     },
-    async (context, asked) => {
-      const { resumedAnswers: reading } = context.bus;
-      const {
-        principal,
-        domain,
-        params: { chatId },
-        headers,
-      } = asked;
-      const of = { organization: principal.organization, domain: domain.slug };
-      const chat = chatKeyOf(context.config.hashKey, of, chatId, headers['X-Reader-Fingerprint']);
-      const found = await findAnswer(context, asked);
-      if (found === 'not theirs') return;
-      // The answer to a question that was asked just now may not have begun.
-      if (chat !== undefined && (found === undefined || found.isOver)) reading.signal(chat.chat, { kind: 'stop' });
-      if (found === undefined || found.isOver) return;
-      const ended = Promise.withResolvers<void>();
-      const unfollow = reading.onPart(found.key, ({ state }) => {
-        if (state === 'ended') ended.resolve();
-      });
-      reading.signal(found.key.chat, { kind: 'stop' });
-      await Promise.race([ended.promise, delay(stopWithinMs, undefined, { ref: false })]);
-      unfollow();
-      await askBus(reading.markSeen(found.key.answerId));
+    stop,
+  ),
+  publicRoute(
+    {
+      ...{ id: 'resumeSiteAnswer', path: sitePath, params: siteParams, ...resuming },
+      summary: 'Resumes the newest answer of a chat for a reader of a site, for its host.',
+      key: 'site',
+      forReaders: true,
+      headers: z.object({ ...siteHeaders, 'Last-Event-ID': lastEventId }),
     },
+    resume,
+  ),
+  publicRoute(
+    {
+      ...{ id: 'stopSiteAnswer', path: sitePath, params: siteParams, ...stopping },
+      summary: 'Stops the answers of a chat of a reader of a site, for its host.',
+      key: 'site',
+      forReaders: true,
+      headers: z.object(siteHeaders),
+    },
+    stop,
   ),
 ];

@@ -84,7 +84,7 @@ export type WidgetChat = {
   rate(messageId: string, rating: 'up' | 'down'): Promise<boolean>;
   /** Begins a new conversation. */
   reset(): void;
-  /** Ends the answer in flight and removes all listeners. The conversation stays in the tab's storage. */
+  /** Removes all listeners. The conversation stays in the tab's storage, and the next widget comes back to the answer in flight. */
   destroy(): void;
 };
 
