@@ -45,7 +45,7 @@ describeWithServers(['chromium'], 'the widget on a page of another site', () => 
   });
   afterAll(() => gateway.close());
 
-  /** A server with the script that answers each question as the test says, and what is asked about an answer that can be resumed. */
+  /** A server with the script that answers each question as the test says. `ofChat` answers requests about an answer that can be resumed. */
   async function scripted(
     write: (response: ServerResponse, body: Record<string, unknown>) => void,
     ofChat?: (response: ServerResponse, method: string) => void,
@@ -63,7 +63,7 @@ describeWithServers(['chromium'], 'the widget on a page of another site', () => 
           response.writeHead(200, answer?.headers ?? {}).end(answer?.body),
         );
       if (ofChat !== undefined && request.url === '/discovery/v2/assistant/docs/message/chat_1/stream')
-        return ofChat(response, `${request.method} ${request.headers['last-event-id'] ?? ''}`.trim());
+        return ofChat(response, [request.method, request.headers['last-event-id']].join(' ').trim());
       if (request.method === 'GET') return void response.writeHead(404).end('{}');
       let text = '';
       request.setEncoding('utf8').on('data', (part: string) => (text += part));
@@ -285,7 +285,7 @@ describeWithServers(['chromium'], 'the widget on a page of another site', () => 
     expect(await lastTurn(page).textContent()).toContain('Press Rotate.');
   });
 
-  /** A server whose answer stops in the middle, and is whole for who comes back. `asked`: what came to the address of the answer. */
+  /** A server whose answer stops in the middle, and is whole for a reader who comes back. `asked`: the requests about the answer. */
   async function resumable(begin: (response: ServerResponse) => void) {
     const asked: string[] = [];
     const server = await scripted(

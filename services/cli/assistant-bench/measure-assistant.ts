@@ -71,10 +71,10 @@ async function askForTokens(
   // The part before a lost connection is no answer.
   const lines = await response.text().catch(() => '');
   for (const line of lines.split('\n').filter((one) => one !== '')) {
-    const value = jsonIn(line.slice(2));
+    const value = jsonIn(line.slice(2)) as string | object | undefined;
     if (value === undefined) continue;
-    if (line.startsWith('0:')) text += String(value);
-    else if (line.startsWith('3:')) problem = String(value);
+    if (line.startsWith('0:') && typeof value === 'string') text += value;
+    else if (line.startsWith('3:') && typeof value === 'string') problem = value;
     else if (line.startsWith('8:'))
       sources =
         (value as { type: string; sources?: { url: string }[] }[]).find(({ type }) => type === 'sources')?.sources ??

@@ -95,7 +95,7 @@ async function askPlatformAbout(conversation, turn, request, onText) {
       await readAnswer(response, answer, function () {
         hear();
         if (answer.threadId) conversation.threadId = answer.threadId;
-        // What is shown never becomes shorter.
+        // The shown text never becomes shorter.
         if (answer.isFinished || answer.text.length >= turn.text.length) onText(answer);
       });
     } catch (error) {
