@@ -155,6 +155,17 @@ describe('the bundle is downloaded whole', () => {
       },
       /not usable/,
     ],
+    [
+      'if a shard of the list before is damaged',
+      async () => {
+        const site = await siteFolder();
+        const [version = ''] = await readdir(join(site, 'versions'));
+        const list = await readVersionList(join(site, 'versions', version), join(site, 'content'));
+        for (const { sha256, size } of list?.shards ?? [])
+          await writeFile(contentFile(join(site, 'content'), sha256), Buffer.alloc(size, 65));
+      },
+      /the shard \w+ of a list is lost or damaged/,
+    ],
   ];
   test.each(cases)('%s, and what readers get is right', async (_what, break_, why) => {
     platform().deploy(await bundleOf('first'));

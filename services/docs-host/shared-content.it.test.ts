@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import { askHost, visitHost } from '../../test/support/ask-host.ts';
 import { exampleBundle } from '../../test/support/example-bundle.ts';
 import { hostedSites, waiting } from '../../test/support/hosted-sites.ts';
-import { contentFile } from './content-folder.ts';
+import { sha256Of } from '#shared/runtime/canonical-json.ts';
+import { contentFile, type StoredBytes } from './content-folder.ts';
 import { readListParts, readVersionList, storedIn } from './version-list.ts';
 
 const { platform, started, siteFolder } = hostedSites();
@@ -123,4 +124,52 @@ test('what an earlier program unpacked is served without the platform, and its f
   };
   await expect.poll(inVersions, waiting).toEqual(['site.json', 'source.json']);
   expect(await strays()).toEqual({ tooMany: 0, missing: 0 });
+});
+
+/** Turns a stored version into one of the program before, which wrote all lines of its list into one file of the version. */
+async function asListedBefore(site: string): Promise<void> {
+  const content = join(site, 'content');
+  for (const id of await readdir(join(site, 'versions'))) {
+    const version = join(site, 'versions', id);
+    const list = await readVersionList(version, content);
+    const lines = Buffer.concat([...(list?.lines() ?? [])].map(({ bytes }) => bytes));
+    const { head } = JSON.parse(await readFile(join(version, 'site.json'), 'utf8')) as { head: object };
+    const { shards, pieces, ...about } = head as { shards: StoredBytes[]; pieces: StoredBytes[] };
+    const stored = { size: lines.length, sha256: sha256Of(lines) };
+    await writeFile(join(version, 'site.json'), JSON.stringify({ formatVersion: 4, ...about, lines: stored }));
+    await writeFile(join(version, 'site.list'), lines);
+    await writeFile(join(version, 'site.pieces'), '');
+    for (const { sha256 } of [...shards, ...pieces]) await rm(contentFile(content, sha256));
+  }
+}
+
+test('versions of the program before are served as they are, also after a rollback, and their files are shared and removed', async () => {
+  const deployed = await Promise.all(['one', 'two'].map((version) => exampleBundle(version)));
+  const first = await started();
+  for (const [at, bundle] of deployed.entries()) {
+    platform().deploy({ bundle });
+    await expectShown(first, ['one', 'two'][at] ?? '');
+  }
+  await first.stop();
+  const site = await siteFolder();
+  const before = (await files()).versions.toSorted();
+  await asListedBefore(site);
+  const downloads = platform().downloads();
+  const again = await started();
+  await expectShown(again, 'two');
+  expect(await visitHost(again.url, 'docs.localhost')).toEqual([]);
+  platform().deploy({ bundle: deployed[0] ?? Buffer.alloc(0) });
+  await expectShown(again, 'one');
+  expect(platform().downloads()).toBe(downloads);
+  expect((await files()).versions.filter((id) => before.includes(id))).not.toEqual([]);
+  for (let at = 0; at < 7; at += 1) {
+    platform().deploy({ bundle: await exampleBundle('one', { 'new.txt': `${at}` }) });
+    await expect.poll(async () => (await askHost(again.url, 'docs.localhost', '/new.txt')).text, waiting).toBe(`${at}`);
+  }
+  await again.stop();
+  // Versions that were served a moment ago are removed when a host starts.
+  const last = await started();
+  await expectShown(last, 'one');
+  await expect.poll(async () => (await files()).versions.filter((id) => before.includes(id)), waiting).toEqual([]);
+  await expect.poll(strays, waiting).toEqual({ tooMany: 0, missing: 0 });
 });

@@ -100,7 +100,7 @@ const headSchema = aboutSchema.extend({
   pieces: z.array(shardSchema),
 });
 
-export type VersionHead = z.infer<typeof headSchema>;
+type VersionHead = z.infer<typeof headSchema>;
 
 /** The stored head with its digest, because a host answers from it without any further check. */
 const storedHeadSchema = z.object({ formatVersion: z.literal(formatVersion), sha256: sha256Hex, head: headSchema });
