@@ -126,7 +126,7 @@ export const isPacked = (path: string): boolean =>
   !path.startsWith(lockFile) && !path.split('/').some((name) => neverPacked.has(name));
 
 /** The folder with the repository of a project, to which its links may lead: the nearest one with `.git`, else the project itself. */
-async function repositoryOf(folder: string): Promise<string> {
+export async function repositoryOf(folder: string): Promise<string> {
   const project = await realpath(folder);
   for (let at = project; ; at = dirname(at)) {
     if ((await stat(join(at, '.git')).catch(() => undefined)) !== undefined) return at;

@@ -337,3 +337,67 @@ test('the places of a page with many lines are right', async () => {
   );
   expect(String(files.get('index.mdx'))).toContain('<img src="a.png" />');
 });
+
+test('code at the end of a line, addresses in angle brackets and identifiers in a line keep what follows them', async () => {
+  const folder = projectWith({
+    'mkdocs.yml': 'site_name: X\n',
+    'docs/index.md':
+      '**default**: `docs`\n\n### site_dir\n\n`a\nb`\n\n* **`locale`**{ #own-locale }: See <https://example.com/a>.\n',
+  });
+  const { files, left } = await bringOver('mkdocs', folder);
+  expect(String(files.get('index.mdx'))).toContain(
+    '**default**: `docs`\n\n### site_dir\n\n`a\nb`\n\n* **`locale`**<span id="own-locale"></span>: See [https://example.com/a](https://example.com/a).',
+  );
+  expect(left).toEqual([]);
+});
+
+test('pages in a folder beside that of the configuration are brought over, if it is in the same repository', async () => {
+  const files = {
+    'site/docusaurus.config.js':
+      "export default { title: 'T', presets: [['classic', { docs: { path: '../docs', sidebarPath: './sidebars.json' } }]] };\n",
+    'site/sidebars.json': '{ "all": ["a", "k/b"] }',
+    'docs/a.md': 'See [the other](k/b.md) and ![it](k/x.png).\n\n:::tip\n\nNever closed.\n',
+    'docs/k/b.md': 'Back to [the first](../a.md).\n',
+    'docs/k/x.png': 'x',
+  };
+  const folder = projectWith({ ...files, '.git/HEAD': '' });
+  const found = await bringOver('docusaurus', join(folder, 'site'));
+  expect([...found.files.keys()].sort()).toEqual(['a.mdx', 'docs.json', 'k/b.mdx', 'k/x.png']);
+  expect(String(found.files.get('a.mdx'))).toContain('See [the other](/k/b) and ![it](/k/x.png).');
+  expect(String(found.files.get('a.mdx'))).toMatch(/<Tip>\s+Never closed\.\s+<\/Tip>\s*$/);
+  expect(String(found.files.get('docs.json'))).toContain('"k/b"');
+  expect(found.left.map(({ what }) => what)).toEqual(['A block with ":::" is never closed, so it ends with the page']);
+  await expect(bringOver('docusaurus', join(projectWith(files), 'site'))).rejects.toThrow(
+    'The pages are in ../docs, which is no folder of the same repository.',
+  );
+});
+
+test('the first heading is the title where the old site shows it, and the title of the frontmatter names the page in menus', async () => {
+  const page =
+    '---\ntitle: Short\nhide_title: true\n---\n\nimport X from "@theme/Tabs";\n\n&nbsp;\n\n# A long title\n\n[x](none.md)\n';
+  const { files, left } = await bringOver(
+    'docusaurus',
+    projectWith({ 'docusaurus.config.js': classic(), 'docs/a.mdx': page }),
+  );
+  expect(String(files.get('a.mdx'))).toMatch(/^---\ntitle: A long title\nsidebarTitle: Short\n---\n\n\[x\]/);
+  expect(left.map(({ line }) => line)).toEqual([12]);
+  const starlight = projectWith({
+    'astro.config.mjs': "export default { integrations: [starlight({ title: 'T' })] };\n",
+    'src/content/docs/a.md': '---\ntitle: Short\n---\n\n# A long title\n',
+  });
+  expect(String((await bringOver('starlight', starlight)).files.get('a.mdx'))).toContain('# A long title');
+  const mkdocs = projectWith({
+    'mkdocs.yml': 'site_name: X\nnav:\n  - guide/\n  - More: other/\n',
+    'docs/guide/index.md': '# Guide\n',
+    'docs/other/a.md': '# A\n',
+  });
+  const docs = JSON.parse(String((await bringOver('mkdocs', mkdocs)).files.get('docs.json'))) as object;
+  expect(docs).toMatchObject({
+    navigation: {
+      groups: [
+        { group: 'Guide', pages: ['guide/index'] },
+        { group: 'More', pages: ['other/a'] },
+      ],
+    },
+  });
+});

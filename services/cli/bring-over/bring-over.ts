@@ -59,6 +59,7 @@ export async function bringOver(format: SourceFormat, folder: string): Promise<B
     const text = convertPage(await project.text(source), {
       isMdx: plan.isMdx(source),
       blocks: plan.blocks,
+      showsTitle: plan.showsTitle,
       rules: plan.rules(source, { left: say, target }),
       ...(wholeLine !== undefined && { wholeLine }),
       target,

@@ -4,9 +4,9 @@ const start = /^(\s*)(:{3,})\s*([\w-]+)\s*(.*)$/;
 const end = /^\s*:{3,}\s*$/;
 
 /** Turns blocks such as `:::note[Title]` and `::: details Title` into components, and code groups into tabs of code. */
-export function colonBlocks(sink: LineSink): (line: string, at: number) => boolean {
+export function colonBlocks(sink: LineSink): { open(line: string, at: number): boolean; end(at: number): void } {
   const open: string[] = [];
-  return (line, at) => {
+  const openOrClose = (line: string, at: number): boolean => {
     if (end.test(line) && open.length > 0) {
       sink.tag(open.pop() ?? '', at);
       return true;
@@ -35,5 +35,13 @@ export function colonBlocks(sink: LineSink): (line: string, at: number) => boole
     if (title !== '') sink.line(`${indent}**${title}**\n`, at);
     open.push(component === undefined ? '' : `${indent}</${component}>`);
     return true;
+  };
+  return {
+    open: openOrClose,
+    /** Closes the blocks that the page leaves open. */
+    end(at) {
+      if (open.length > 0) sink.left(at, 'A block with ":::" is never closed, so it ends with the page');
+      for (const tag of open.splice(0).reverse()) sink.tag(tag, at);
+    },
   };
 }

@@ -15,6 +15,8 @@ export type PageContext = {
   /** True where braces are expressions and tags are components. */
   isMdx: boolean;
   blocks: 'colons' | 'indented';
+  /** True if the old site shows the title of the frontmatter. Elsewhere the first heading is what readers see, and the title is a name for menus. */
+  showsTitle: boolean;
   /** Rules for the tags and marks of the generator, in order. They do not see code. */
   rules: readonly ProseRule[];
   /** A line outside code that has a meaning of its own; the lines in its place, or undefined. */
@@ -32,19 +34,26 @@ export type PageContext = {
 export function convertPage(text: string, context: PageContext): string {
   const { found, body, firstLine } = frontmatterOf(text, context);
   const title = typeof found['title'] === 'string' ? found['title'] : undefined;
-  const heading = /^\s*#[ \t]+(.+?)[ \t]*#*[ \t]*(?:\{[^}]*\})?[ \t]*(?=\n|$)/.exec(body);
+  // Imports and an empty paragraph may stand before the heading that is the title.
+  const [begin = ''] = /^(?:\s|&nbsp;|import[ \t][^\n]*(?:\n|$))*/.exec(body) ?? [];
+  const heading = /^#[ \t]+(.+?)[ \t]*#*[ \t]*(?:\{[^}]*\})?[ \t]*(?=\n|$)/.exec(body.slice(begin.length));
   const plain = heading?.[1]?.replaceAll(/[*_`]|\[([^\]]*)\]\([^)]*\)/g, '$1');
   // A page shows its title, so that a heading with the same words would be shown twice.
-  const isTitle = heading !== null && (title === undefined || title === plain);
-  const kept = isTitle ? body.slice(heading[0].length) : body;
-  const skipped = isTitle ? heading[0].split('\n').length - 1 : 0;
+  const isTitle = heading !== null && (title === undefined || title === plain || !context.showsTitle);
+  const kept = isTitle ? begin.replaceAll('&nbsp;', '') + body.slice(begin.length + heading[0].length) : body;
+  // The heading had no line end of its own, so that the lines after it keep their numbers.
+  const isOther = isTitle && title !== undefined && title !== plain;
   const head = context.frontmatter(
-    { ...found, ...(title === undefined && plain !== undefined && { title: plain }) },
+    {
+      ...found,
+      ...(isTitle && plain !== undefined && { title: plain }),
+      ...(isOther && found['sidebar_label'] === undefined && { sidebar_label: title }),
+    },
     kept,
   );
   const preface = context.preface?.(found, context.target) ?? '';
   const before = preface === '' ? '' : `${preface}\n\n`;
-  const converted = convertBody(kept, firstLine + skipped, context);
+  const converted = convertBody(kept, firstLine, context);
   return `---\n${dump(head, { lineWidth: -1 })}---\n\n${before}${converted.trim()}\n`;
 }
 
@@ -85,7 +94,8 @@ function convertBody(body: string, firstLine: number, context: PageContext): str
   };
   const indented = context.blocks === 'indented' ? indentedBlocks(sink) : undefined;
   const colons = indented === undefined ? colonBlocks(sink) : undefined;
-  const openBlock = (line: string, at: number): boolean => (indented?.open(line, at) ?? colons?.(line, at)) === true;
+  const openBlock = (line: string, at: number): boolean =>
+    (indented?.open(line, at) ?? colons?.open(line, at)) === true;
   let fence: string | undefined;
   const lines = body.split('\n');
   for (const [index, given] of lines.entries()) {
@@ -108,6 +118,7 @@ function convertBody(body: string, firstLine: number, context: PageContext): str
     else for (const each of instead) add(/^\s*(`{3}|<|$)/.test(each) || instead.length > 1, each, at);
   }
   indented?.end(firstLine + lines.length - 1);
+  colons?.end(firstLine + lines.length - 1);
   return runs
     .map((run) => (run.isCode ? run.lines.map(({ text }) => text).join('\n') : convertProse(run, context)))
     .join('\n')
@@ -144,9 +155,11 @@ function convertProse({ lines }: Run, context: PageContext): string {
     prose = made + prose.slice(from);
   };
   for (const rule of [...context.rules, ...commonRules(context)]) apply(rule);
-  return prose
-    .replaceAll(addedBreak, '\n')
-    .replaceAll(/\ue000(\d+)\ue001\n*/g, (_, index: string) => kept[Number(index)] ?? '');
+  return prose.replaceAll(addedBreak, '\n').replaceAll(/\ue000(\d+)\ue001(\n*)/g, (_, index: string, ends: string) => {
+    const code = kept[Number(index)] ?? '';
+    // Only the line ends that held the place of those in the code are taken away.
+    return code + ends.slice(code.split('\n').length - 1);
+  });
 }
 
 const voidTag = /<(br|hr|img|input|source|wbr|col|embed|track)\b((?:[^<>"']|"[^"]*"|'[^']*')*)>/gi;
@@ -158,6 +171,9 @@ const addressOfTag = /(\s(?:href|src|to)=)(["'])([^"'{}]*)\2/g;
 function commonRules({ isMdx, target }: PageContext): ProseRule[] {
   return [
     ...(isMdx ? [] : [{ pattern: /(?<!\\)[{}]/g, replace: ([brace]: RegExpExecArray) => `\\${brace}` }]),
+    ...(isMdx
+      ? []
+      : [{ pattern: /<(https?:\/\/[^\s<>]+)>/g, replace: ([, to = '']: RegExpExecArray) => `[${to}](${to})` }]),
     // The identifier of a heading is the one use of braces in Markdown that stays.
     { pattern: /^(#{1,6} .*?)\\?\{(#[\w:.-]+)\\?\}[ \t]*$/gm, replace: ([, text, id]) => `${text}{${id}}` },
     {

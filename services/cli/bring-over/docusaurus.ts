@@ -21,7 +21,9 @@ export async function docusaurusPlan(project: SourceProject, left: Left[]): Prom
     .map((each) => listIn(each)[1])
     .find((options) => field(options, 'docs') !== undefined);
   const options = field(preset, 'docs');
-  const docs = (textIn(field(options, 'path')) ?? 'docs').replace(/^\.\//, '');
+  const docs = posix.normalize(textIn(field(options, 'path')) ?? 'docs').replace(/\/$/, '');
+  if (docs.startsWith('../') && !(await project.include(docs)))
+    throw new NotSuchAProject(`The pages are in ${docs}, which is no folder of the same repository.`);
   const base = `/${(textIn(field(options, 'routeBasePath')) ?? 'docs').replace(/^\/+|\/+$/g, '')}`.replace(/^\/$/, '');
   const found = await docPagesOf(project, docs, left);
   const pages = new Map(found.map(({ source, path }) => [source, path]));
@@ -88,6 +90,7 @@ export async function docusaurusPlan(project: SourceProject, left: Left[]): Prom
     ],
     bases: [base, ''],
     blocks: 'colons',
+    showsTitle: false,
     // Docusaurus reads files of both endings as MDX.
     isMdx: () => true,
     rules: (source, tools) => rules(source, tools, partials),

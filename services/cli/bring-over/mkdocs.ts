@@ -20,7 +20,9 @@ export async function mkdocsPlan(project: SourceProject, left: Left[]): Promise<
   }
   const lines = text.split('\n');
   const lineOf = (words: string): number => lines.findIndex((line) => line.includes(words)) + 1 || 1;
-  const docs = (textIn(field(config, 'docs_dir')) ?? 'docs').replace(/^\.\//, '').replace(/\/$/, '');
+  const docs = posix.normalize(textIn(field(config, 'docs_dir')) ?? 'docs').replace(/\/$/, '');
+  if (docs.startsWith('../') && !(await project.include(docs)))
+    throw new NotSuchAProject(`The pages are in ${docs}, which is no folder of the same repository.`);
   const pages = new Map<string, string>();
   for (const path of project.paths)
     if (path.startsWith(`${docs}/`) && path.endsWith('.md')) pages.set(path, pathOfFile(path.slice(docs.length + 1)));
@@ -75,14 +77,16 @@ export async function mkdocsPlan(project: SourceProject, left: Left[]): Promise<
     folders: [{ from: docs, to: '' }],
     bases: [''],
     blocks: 'indented',
+    showsTitle: false,
     isMdx: () => false,
     rules: (_, page) => rules(page),
     wholeLine: (_, page) => wholeLine(page),
-    frontmatter: ({ title, description, tags, hide: _hide, icon: _icon, template: _template, ...others }) => ({
+    frontmatter: ({ title, sidebar_label: label, description, tags, ...rest }) => ({
       ...(title !== undefined && { title }),
+      ...(label !== undefined && { sidebarTitle: label }),
       ...(description !== undefined && { description }),
       ...(Array.isArray(tags) && { keywords: tags }),
-      ...others,
+      ...Object.fromEntries(Object.entries(rest).filter(([key]) => !['hide', 'icon', 'template'].includes(key))),
     }),
   };
 
@@ -91,6 +95,8 @@ export async function mkdocsPlan(project: SourceProject, left: Left[]): Promise<
       if (/^https?:/.test(entry)) return [{ href: entry, label: label ?? entry }];
       const path = posix.join(docs, entry);
       if (pages.has(path)) return [{ page: path }];
+      const below = path.endsWith('/') ? entriesOfFolder(path.slice(0, -1)) : [];
+      if (below.length > 0) return [{ group: label ?? titleOfName(posix.basename(path)), entries: below }];
       left.push({ file: file ?? '', line: lineOf(entry), what: `The navigation names "${entry}", which is no page` });
       return [];
     }
@@ -156,6 +162,8 @@ function rules({ left }: PageTools): ProseRule[] {
         /(?<![ \t])[ \t]*\{:?[ \t]*(?=[.#\w-]+[^{}\n]*\})(?:[.#][\w-]+|[\w-]+=(?:"[^"\n]*"|[\w.%-]+)|target=\S+)(?:\s+(?:[.#][\w-]+|[\w-]+=(?:"[^"\n]*"|[\w.%-]+)))*[ \t]*\}/g,
       replace: ([list = ''], at) => {
         if (/^\s*\{#[\w:.-]+\}$/.test(list)) return list;
+        const [, id] = /^\s*\{:?[ \t]+#([\w:.-]+)[ \t]*\}$/.exec(list) ?? [];
+        if (id !== undefined) return `<span id="${id}"></span>`;
         left(at, `The attributes "${list.trim()}" have no counterpart`);
         return '';
       },

@@ -13,6 +13,7 @@ export type Plan = {
   /** Beginnings of addresses that the site had, such as `/docs`. */
   bases: readonly string[];
   blocks: PageContext['blocks'];
+  showsTitle: PageContext['showsTitle'];
   /** True for files in which braces are expressions. */
   isMdx: (file: string) => boolean;
   /** Rules for the prose of a page. */

@@ -90,6 +90,7 @@ export async function starlightPlan(project: SourceProject, left: Left[]): Promi
     ],
     bases: [`/${(textIn(field(config.value, 'base')) ?? '').replace(/^\/+|\/+$/g, '')}`.replace(/^\/$/, ''), ''],
     blocks: 'colons',
+    showsTitle: true,
     isMdx: (path) => path.endsWith('.mdx'),
     rules: (_, tools) => rules(tools),
     frontmatter,

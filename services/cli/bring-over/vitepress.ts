@@ -78,6 +78,7 @@ export async function vitepressPlan(project: SourceProject, left: Left[]): Promi
     ],
     bases: [(textIn(field(config.value, 'base')) ?? '/').replace(/\/$/, ''), ''],
     blocks: 'colons',
+    showsTitle: false,
     isMdx: () => false,
     rules: (_, tools) => rules(tools),
     wholeLine: (_, tools) => wholeLine(tools),
