@@ -320,7 +320,7 @@ test('a configuration that repeats itself without end, or is broken, is reported
 
 test('a file in YAML whose aliases repeat it without end is refused', async () => {
   const lines = ['a: &a [x, x, x, x, x, x, x, x]'];
-  for (const [at, name] of [...'bcdefghij'].entries()) {
+  for (const [at, name] of 'bcdefghij'.split('').entries()) {
     const before = `*${'abcdefghi'[at]}`;
     lines.push(`${name}: &${name} [${Array.from({ length: 8 }, () => before).join(', ')}]`);
   }

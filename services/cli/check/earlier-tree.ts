@@ -23,10 +23,12 @@ const mostOutput = 256 * 1024 * 1024;
 const quiet = { GIT_LFS_SKIP_SMUDGE: '1', GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };
 
 /** The variables that git sets for its hooks. With them it would not look for the repository of the folder. */
-const ofHooks = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_PREFIX', 'GIT_COMMON_DIR', 'GIT_NAMESPACE'];
+const ofHooks: ReadonlySet<string> = new Set(
+  'GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_PREFIX GIT_COMMON_DIR GIT_NAMESPACE'.split(' '),
+);
 
 function environmentWith(more: Record<string, string>): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !ofHooks.includes(name));
+  const own = Object.entries(process.env).filter(([name]) => !ofHooks.has(name));
   return { ...Object.fromEntries(own), ...quiet, ...more };
 }
 

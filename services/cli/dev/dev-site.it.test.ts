@@ -164,11 +164,9 @@ describe('the site of a project while its author writes', () => {
     await site.change(undefined);
     await site.change(['guides']);
     expect(await bodyOf(site, '/')).toContain('Later words');
-    expect(refused.map((why) => why.replaceAll(folder, '').split(' ')[0]).toSorted()).toEqual([
-      '/config.txt',
-      '/folder/secret.mdx',
-      '/guides/secret.txt',
-    ]);
+    const named = refused.map((why) => why.replaceAll(folder, '').split(' ')[0]);
+    expect(new Set(named)).toEqual(new Set(['/config.txt', '/folder/secret.mdx', '/guides/secret.txt']));
+    expect(named).toHaveLength(3);
     // A file of the project that is replaced by such a link is gone.
     rmSync(join(folder, 'own.css'));
     symlinkSync(join(outside, 'secret.mdx'), join(folder, 'own.css'));
