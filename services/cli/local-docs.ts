@@ -49,6 +49,7 @@ export async function openLocalDocs(folder: string, say: (sentence: string) => v
     async readSkill(name) {
       const skill = current().outline.skills.find((each) => each.name === name);
       if (skill === undefined) return undefined;
+      if (skill.text !== undefined) return skill.text;
       if (skill.file === undefined) return skillOfOutline(current().outline);
       return await readFile(join(folder, skill.file.path), 'utf8');
     },

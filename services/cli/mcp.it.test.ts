@@ -50,6 +50,9 @@ test('an agent asks about the project in a folder, also after it changed', async
     '---\ntitle: Keys\n---\n\n## Rotate\n\nPress Rotate to get a new key.\n',
   );
   await writeFile(join(folder, 'guides/secret.mdx'), '---\ntitle: Secret\ngroups: [staff]\n---\n\nThe hidden words.\n');
+  await mkdir(join(folder, '.mintlify/skills/deploy'), { recursive: true });
+  const skill = '---\nname: deploy\ndescription: Deploy to production.\n---\n\n# Deploy\n';
+  await writeFile(join(folder, '.mintlify/skills/deploy/SKILL.md'), skill);
   const mcp = startMcp(folder);
   const clientInfo = { name: 'test', version: '1' };
   const hello = await mcp.ask('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
@@ -66,6 +69,14 @@ test('an agent asks about the project in a folder, also after it changed', async
     structuredContent: { pages: [{ content: expect.stringContaining('Press Rotate') }] },
   });
   expect(await call('list_pages', {})).toMatchObject({ structuredContent: { totalPages: 1 } });
+  expect(await mcp.ask('resources/list')).toMatchObject({
+    result: {
+      resources: ['skills/acme', 'skills/deploy', 'pages/guides/keys'].map((uri) => ({ uri: `docs://${uri}` })),
+    },
+  });
+  expect(await mcp.ask('resources/read', { uri: 'docs://skills/deploy' })).toMatchObject({
+    result: { contents: [{ text: skill }] },
+  });
   expect(JSON.stringify(await call('find_in_pages', { pattern: 'hidden' }))).not.toContain('hidden words');
   await writeFile(join(folder, 'guides/keys.mdx'), '---\ntitle: Keys\n---\n\nTurnips are new here.\n');
   await expect

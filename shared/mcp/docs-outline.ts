@@ -25,8 +25,13 @@ type OutlinePage = Pick<PageEntry, 'path' | 'title' | 'description' | 'language'
 /** A page (with `path`), or a part of the navigation. `kind`: `page`, `group`, or the kind of division, such as `tab` or `version`. */
 export type OutlineNode = { kind: string; title: string; path?: string; children?: readonly OutlineNode[] };
 
-/** Instructions for agents. `file`: the file of the project; absent if the skill is made from the outline. */
-export type OutlineSkill = { name: string; description: string; file?: { path: string; sha256: string } };
+/** Instructions for agents. `file`: `skill.md` of the project; `text`: that of another skill of it. Without both, the skill is made from the outline. */
+export type OutlineSkill = {
+  name: string;
+  description: string;
+  file?: { path: string; sha256: string };
+  text?: string;
+};
 
 /** The outline of a content version with all pages, also those of groups, with its skill. Pure. */
 export function docsOutline(parts: SiteModelParts): DocsOutline {
@@ -60,18 +65,20 @@ export function docsOutline(parts: SiteModelParts): DocsOutline {
     address: siteBase(site.settings),
     pages: [...ordered, ...others],
     tree: [...tree, ...others.map(({ path, title }) => ({ kind: 'page', title, path }))],
-    skills: [skillOf(site)],
+    skills: skillsOf(site),
     painted: { colors, background, banner },
   };
 }
 
-/** The skill that the project has as `skill.md`, or else the one that is made from the outline. */
-function skillOf({ settings, assets }: SiteModelParts['site']): OutlineSkill {
+/** The skill that the project has as `skill.md`, or else the one that is made from the outline; then those of its folders. */
+function skillsOf({ settings, assets, agentSkills = [] }: SiteModelParts['site']): OutlineSkill[] {
   const own = assets.find(({ path }) => path.toLowerCase() === 'skill.md');
-  return {
+  const first: OutlineSkill = {
     ...{ name: skillName(settings.name), description: skillDescription(settings) },
     ...(own === undefined ? {} : { file: { path: own.path, sha256: own.sha256 } }),
   };
+  const isNamed = agentSkills.some(({ name }) => name === first.name);
+  return isNamed ? agentSkills : [first, ...agentSkills];
 }
 
 /** The outline as readers of some groups may see it. Parts of the navigation without a page for them are left out. Pure. */

@@ -41,6 +41,13 @@ const filesOfEveryBundle = [
   'skill.md',
 ];
 
+/** The index of the skills of a site, and the skill that is made from it. `name`: that of the site as a name of a skill. */
+const skillFiles = (name: string): string[] =>
+  ['agent-skills', 'skills'].flatMap((folder) => [
+    `.well-known/${folder}/index.json`,
+    `.well-known/${folder}/${name}/SKILL.md`,
+  ]);
+
 /** The path without its hashes, which depend on the content. */
 const withoutHash = (path: string): string => path.replace(/[0-9a-f]{16,}/g, '<hash>');
 
@@ -61,6 +68,7 @@ describe('the bundle of a project with all features', () => {
     expect([...bundle.keys()].map(withoutHash)).toEqual(
       [
         ...filesOfEveryBundle,
+        ...skillFiles('acme'),
         // The texts of its second language, and its part of the search index.
         '_bindery/navigation/en.js',
         '_bindery/navigation/ja.js',
@@ -151,6 +159,6 @@ describe('the bundle of a project with all features', () => {
 
 test('the bundle of a plain project has the files of every bundle, its sidebar and its page', async () => {
   expect([...(await bundleOf(plainProject, newFolder())).keys()]).toEqual(
-    [...filesOfEveryBundle, '_bindery/navigation/main.js', 'index.md'].sort(),
+    [...filesOfEveryBundle, ...skillFiles('plain'), '_bindery/navigation/main.js', 'index.md'].sort(),
   );
 });

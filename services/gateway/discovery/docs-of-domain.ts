@@ -73,6 +73,7 @@ export function docsOfDomain(
       const known = await outlineOf();
       const skill = known.skills.find((each) => each.name === name);
       if (skill === undefined) return undefined;
+      if (skill.text !== undefined) return skill.text;
       return skill.file === undefined
         ? skillOfOutline(known)
         : await context.siteOutlines.skill(organization, skill.file);

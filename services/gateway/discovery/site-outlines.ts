@@ -47,8 +47,8 @@ export function siteOutlines(objectStore: Pick<ObjectStore, 'get'>): SiteOutline
   };
 }
 
-const sizeOf = ({ pages }: DocsOutline): number =>
+const sizeOf = ({ pages, skills }: DocsOutline): number =>
   pages.reduce(
     (sum, { path, title, description = '' }) => sum + 3 * path.length + 2 * title.length + description.length + 150,
-    500,
+    skills.reduce((sum, { text = '' }) => sum + text.length, 500),
   );

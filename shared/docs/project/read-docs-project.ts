@@ -30,6 +30,7 @@ import { readConfig, readIgnoreFile } from './read-config.ts';
 import { readNavigation, withTitles } from './read-navigation.ts';
 import { readRedirects } from './read-redirects.ts';
 import { checkPictures, readSettings } from './read-settings.ts';
+import { readAgentSkills } from './read-agent-skills.ts';
 import { readAssistantGuidance } from './read-assistant-guidance.ts';
 import { readSynonyms } from './read-synonyms.ts';
 import { importCycles, type ReadSource, readSources } from './read-sources.ts';
@@ -234,6 +235,7 @@ export async function readDocsProject(
       namedFiles: await namedFiles(named, usable),
       synonyms: readSynonyms(config.value['search'], config.file, report),
       guidance: await readAssistantGuidance(usable, report),
+      agentSkills: await readAgentSkills(usable, report),
       redirects: [
         ...readRedirects(config.value['redirects'], config.file, (path) => pageOf.has(path), report),
         ...redirectsOf(links),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agentSkillSchema } from './agent-skills.ts';
 import { assistantGuidanceSchema } from './assistant-guidance.ts';
 import { diagnosticSchema } from '#shared/contracts/diagnostic.ts';
 import { type ContentId, contentVersion, sha256Hex } from '#shared/contracts/identifiers.ts';
@@ -192,6 +193,8 @@ export const siteModelSchema = z.object({
   synonyms: z.array(z.array(z.string())).optional(),
   /** Instructions for the assistant. Models of earlier versions have none. */
   guidance: assistantGuidanceSchema.optional(),
+  /** Skills for agents of readers. Models of earlier versions have none. */
+  agentSkills: z.array(agentSkillSchema).optional(),
   redirects: z.array(z.object({ source: z.string(), destination: z.string(), permanent: z.boolean() })),
   diagnostics: z.array(diagnosticSchema),
 });

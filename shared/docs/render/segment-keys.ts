@@ -113,6 +113,7 @@ export type SiteSlice = {
     specs: string[];
     styles: string[];
     scripts: string[];
+    skills?: SiteModel['agentSkills'];
   };
   exported: string[];
   options: Pick<SiteRenderOptions, 'domain' | 'deployment' | 'allowTenantScripts' | 'site'>;
@@ -139,6 +140,8 @@ export function siteSlice(model: SiteModel, options: SiteRenderOptions, exported
       specs: paths(model.specs),
       styles: paths(model.styles),
       scripts: paths(model.scripts),
+      // A model without skills keeps the key that it had.
+      ...(model.agentSkills !== undefined && { skills: model.agentSkills }),
     },
     exported: pages,
     options: { domain, deployment, allowTenantScripts, site },

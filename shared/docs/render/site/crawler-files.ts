@@ -7,7 +7,10 @@ import { skillText } from './skill-file.ts';
 const maxCharacters = 100_000;
 const mostDescriptionCharacters = 300;
 
-/** `llms.txt`: the pages of the default language and version in the order of the navigation, then specifications and outside links. */
+/**
+ * `llms.txt`: the pages of the default language and version in the order of the navigation, then specifications and outside links. A section is an
+ * outermost group of the navigation; pages outside of all groups are in the section "Docs".
+ */
 export function llmsText(index: SiteIndex): string {
   const { settings } = index.model;
   const base = siteBase(settings) ?? '';
@@ -15,8 +18,6 @@ export function llmsText(index: SiteIndex): string {
     `# ${oneLine(settings.name)}`,
     ...(settings.description === undefined ? [] : ['', `> ${oneLine(settings.description)}`]),
     ...(settings.markdownInstructions.length === 0 ? [] : ['', ...settings.markdownInstructions.map(oneLine)]),
-    '',
-    '## Docs',
     '',
     '',
   ].join('\n');
@@ -29,22 +30,52 @@ export function llmsText(index: SiteIndex): string {
       : ['', '## Optional', '', ...links.map((link) => `- [${bracketed(link.label)}](${link.href})`)]),
   ].join('\n');
 
-  const pages = listedPages(index);
+  const sections = sectionsOf(index);
+  const count = sections.reduce((sum, { pages }) => sum + pages.length, 0);
   const room = maxCharacters - head.length - tail.length - 200;
   for (const length of [mostDescriptionCharacters, 120, 0]) {
-    const lines = pages.map((page) => pageLine(page, base, length));
-    if (lines.reduce((sum, line) => sum + line.length + 1, 0) <= room) return `${head}${lines.join('\n')}\n${tail}\n`;
+    const text = sectionsText(sections, (page) => pageLine(page, base, length), Number.POSITIVE_INFINITY).text;
+    if (text.length <= room) return `${head}${text}${tail}\n`;
   }
-  const lines: string[] = [];
-  let used = 0;
-  for (const page of pages) {
-    const line = pageLine(page, base, 0);
-    if (used + line.length + 1 > room) break;
-    used += line.length + 1;
-    lines.push(line);
-  }
-  return `${head}${lines.join('\n')}\n\n${pages.length - lines.length} more pages are in sitemap.xml.\n${tail}\n`;
+  const { text, shown } = sectionsText(sections, (page) => pageLine(page, base, 0), room);
+  return `${head}${text}\n${count - shown} more pages are in sitemap.xml.\n${tail}\n`;
 }
+
+type Section = { title: string; pages: PageEntry[] };
+
+/** Titles that `llms.txt` gives another meaning. */
+const takenTitles: ReadonlySet<string> = new Set(['docs', 'openapi specs', 'optional']);
+
+function sectionsOf(index: SiteIndex): Section[] {
+  const titleOf = ({ path }: PageEntry): string => {
+    const title = oneLine(index.places.get(path)?.groups[0]?.title ?? '');
+    return title === '' ? 'Docs' : takenTitles.has(title.toLowerCase()) ? `Docs: ${title}` : title;
+  };
+  return [...Map.groupBy(listedPages(index), titleOf)].map(([title, pages]) => ({ title, pages }));
+}
+
+/** The sections as text, of at most `room` characters, with the number of pages in it. */
+function sectionsText(
+  sections: readonly Section[],
+  lineOf: (page: PageEntry) => string,
+  room: number,
+): { text: string; shown: number } {
+  const lines: string[] = [];
+  let [used, shown] = [0, 0];
+  for (const { title, pages } of sections) {
+    const heading = `${lines.length === 0 ? '' : '\n'}## ${title}\n`;
+    for (const [at, page] of pages.entries()) {
+      const line = at === 0 ? `${heading}\n${lineOf(page)}` : lineOf(page);
+      if (used + line.length + 1 > room) return { text: textOfLines(lines), shown };
+      used += line.length + 1;
+      shown += 1;
+      lines.push(line);
+    }
+  }
+  return { text: textOfLines(lines), shown };
+}
+
+const textOfLines = (lines: readonly string[]): string => (lines.length === 0 ? '' : `${lines.join('\n')}\n`);
 
 /** `skill.md`: the same pages by the parts of the navigation, for agents. The bundle does not know if its host answers them. */
 export function skillOfSite(index: SiteIndex): string {

@@ -194,9 +194,53 @@ describe('site segment', () => {
     ]);
     const llms = made.get('llms.txt') ?? '';
     expect(llms).toMatch(
-      /^# Acme\n\n> All about Acme\n\n## Docs\n\n- \[Start <\/script>\]\(\/start\.md\): First\n- \[One\]\(\/deep\/one\.md\)\n/,
+      /^# Acme\n\n> All about Acme\n\n## Start\n\n- \[Start <\/script>\]\(\/start\.md\): First\n- \[One\]\(\/deep\/one\.md\)\n\n## Docs\n\n- \[News\]/,
     );
     expect(llms).not.toMatch(/Hidden|Two/);
+  });
+
+  test('llms.txt has a section for each outermost group, and names of its own sections stay theirs', async () => {
+    const group = (group: string, ...pages: unknown[]) => ({ group, pages });
+    const { model } = await testProject({
+      'docs.json': JSON.stringify({
+        ...{ name: 'A', theme: 'mint', colors: { primary: '#000' } },
+        navigation: { pages: ['index', group('Guides', 'one', group('Deep', 'two')), group('Optional', 'three')] },
+      }),
+      ...Object.fromEntries(
+        ['index', 'one', 'two', 'three'].map((name) => [`${name}.mdx`, `---\ntitle: ${name}\n---\n`]),
+      ),
+    });
+    const llms = named(renderSite(model, testOptions)).get('llms.txt') ?? '';
+    const lines = (...names: string[]) => names.map((name) => `- [${name}](/${name}.md)`).join('\n');
+    expect(llms.trim()).toBe(
+      `# A\n\n## Docs\n\n${lines('index')}\n\n## Guides\n\n${lines('one', 'two')}\n\n## Docs: Optional\n\n${lines('three')}`,
+    );
+  });
+
+  test('agents find the skills of a site in an index with digests, and in that of earlier clients', async () => {
+    const skill = '---\nname: deploy\ndescription: Deploy to production.\n---\n\n# Deploy\n';
+    const { model } = await testProject({
+      ...files,
+      '.mintlify/skills/deploy/SKILL.md': skill,
+      '.mintlify/skills/Bad Name/SKILL.md': skill,
+      '.mintlify/skills/silent/SKILL.md': '# Nothing\n',
+    });
+    expect(model.diagnostics.filter(({ code }) => code === 'bad-assistant-file')).toHaveLength(2);
+    const made = named(renderSite(model, testOptions));
+    const folder = '.well-known/agent-skills';
+    const index = JSON.parse(made.get(`${folder}/index.json`) ?? '') as {
+      skills: { name: string; url: string; digest: string }[];
+    };
+    expect(index.skills.map(({ name }) => name)).toEqual(['acme', 'deploy']);
+    for (const { name, url, digest } of index.skills) {
+      expect(url).toBe(`/${folder}/${name}/SKILL.md`);
+      expect(digest).toBe(`sha256:${sha256Of(made.get(url.slice(1)) ?? '')}`);
+    }
+    expect(made.get(`${folder}/deploy/SKILL.md`)).toBe(skill);
+    expect(made.get(`${folder}/acme/SKILL.md`)).toBe(made.get('skill.md'));
+    const earlier = JSON.parse(made.get('.well-known/skills/index.json') ?? '') as { skills: object[] };
+    expect(earlier.skills[1]).toEqual({ name: 'deploy', description: 'Deploy to production.', files: ['SKILL.md'] });
+    expect(made.get('.well-known/skills/deploy/SKILL.md')).toBe(skill);
   });
 
   test('a file of the project replaces a generated one', async () => {

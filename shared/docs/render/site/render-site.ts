@@ -25,6 +25,7 @@ import { type SiteSlice, siteSlice } from '../segment-keys.ts';
 import { siteRedirects, withWildcards } from '../redirects.ts';
 import { namesOfSite, indexSite, resolveTarget, type SiteIndex } from '../site-index.ts';
 import { assistantSheet, notFoundScript, siteScripts, textsScript, themeSheet } from './browser-files.ts';
+import { agentSkillFiles } from './agent-skill-files.ts';
 import { isListed, llmsText, robotsText, sitemapXml, skillOfSite } from './crawler-files.ts';
 import { backdropCss } from './backdrop-css.ts';
 import { fontCss } from './font-css.ts';
@@ -85,6 +86,7 @@ export function siteFiles(index: SiteIndex, options: SiteSlice['options']): Site
         ['sitemap.xml', () => sitemapXml(index)],
         ['llms.txt', () => llmsText(index)],
         ['skill.md', () => skillOfSite(index)],
+        ...agentSkillFiles(index),
       ];
       const free = generated.filter(([path]) => names.take(path) === undefined);
       return new Map([...free, ...redirectPages(index, names).map(([path, text]) => [path, () => text] as const)]);
@@ -125,6 +127,7 @@ function indexable({ model }: SiteSlice, { contentVersion }: Pick<SiteModel, 'co
     assets: named(model.files),
     styles: named(model.styles),
     scripts: named(model.scripts),
+    ...(model.skills !== undefined && { agentSkills: model.skills }),
     diagnostics: [],
   };
 }
