@@ -25,9 +25,17 @@ const program = new Command('bindery')
   });
 await addCommands(program, process.argv[2]);
 
-// The reader of a pipe may stop early: "bindery events … | head".
+/** True once the reader of a pipe has stopped early: "bindery events … | head". */
+let isUnread = false;
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
+  if (error.code === 'EPIPE') {
+    if (isUnread) return;
+    isUnread = true;
+    // A command that must end its servers or remove files has a handler for this signal. Its later output is dropped.
+    if (process.listenerCount('SIGTERM') === 0) process.exit(0);
+    process.kill(process.pid, 'SIGTERM');
+    return;
+  }
   process.stderr.write(`bindery: The output cannot be written: ${error.message}.\n`);
   process.exit(1);
 });

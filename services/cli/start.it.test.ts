@@ -20,6 +20,26 @@ const isAlive = (pid: number): boolean => {
 };
 
 describeWithServers(['nats-server'], 'an installation that watches its code, and whose terminal is closed', () => {
+  test('stops and leaves no server behind when nobody reads its output any more', async () => {
+    const folder = newFolder();
+    const [port = 0] = await freePorts(1);
+    const own = { BINDERY_DATA: folder, BINDERY_PORT: String(port), BINDERY_DEMO: '0', BINDERY_CONSOLE: '0' };
+    const child = spawn(process.execPath, [bindery, 'start'], {
+      env: { ...process.env, ...own, BINDERY_DOCS_HOST_PORT: '0' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      for await (const line of createInterface(child.stdout)) if (line.startsWith('· nats-server is up')) break;
+      const natsPid = Number(await readFile(join(folder, 'nats', 'nats.pid'), 'utf8'));
+      expect(isAlive(natsPid)).toBe(true);
+      child.stdout.destroy();
+      expect(await once(child, 'exit')).toEqual([0, null]);
+      await expect.poll(() => isAlive(natsPid)).toBe(false);
+    } finally {
+      if (child.exitCode === null) child.kill('SIGTERM');
+    }
+  });
+
   test('names a variable that nothing reads, restarts only the process whose code changed, stops as with Ctrl-C, and leaves no server behind', async () => {
     const folder = newFolder();
     const [port = 0] = await freePorts(1);
