@@ -152,7 +152,7 @@ test('versions of the program before are served as they are, also after a rollba
   }
   await first.stop();
   const site = await siteFolder();
-  const before = (await files()).versions.toSorted();
+  const before = new Set((await files()).versions);
   await asListedBefore(site);
   const downloads = platform().downloads();
   const again = await started();
@@ -161,7 +161,7 @@ test('versions of the program before are served as they are, also after a rollba
   platform().deploy({ bundle: deployed[0] ?? Buffer.alloc(0) });
   await expectShown(again, 'one');
   expect(platform().downloads()).toBe(downloads);
-  expect((await files()).versions.filter((id) => before.includes(id))).not.toEqual([]);
+  expect((await files()).versions.filter((id) => before.has(id))).not.toEqual([]);
   for (let at = 0; at < 7; at += 1) {
     platform().deploy({ bundle: await exampleBundle('one', { 'new.txt': `${at}` }) });
     await expect.poll(async () => (await askHost(again.url, 'docs.localhost', '/new.txt')).text, waiting).toBe(`${at}`);
@@ -170,6 +170,6 @@ test('versions of the program before are served as they are, also after a rollba
   // Versions that were served a moment ago are removed when a host starts.
   const last = await started();
   await expectShown(last, 'one');
-  await expect.poll(async () => (await files()).versions.filter((id) => before.includes(id)), waiting).toEqual([]);
+  await expect.poll(async () => (await files()).versions.filter((id) => before.has(id)), waiting).toEqual([]);
   await expect.poll(strays, waiting).toEqual({ tooMany: 0, missing: 0 });
 });

@@ -21,7 +21,7 @@ type Client = {
 
 /** `BINDERY_TEST_SESSIONS=1000` runs the number that the goal names, which takes a minute of processor time. */
 const sessions = Number(process.env['BINDERY_TEST_SESSIONS'] ?? 200);
-const newestClient = `mcp-${'2.4.0'}`;
+const newestClient = 'mcp-2.4.0';
 const callsOfEach = 10;
 const atOnce = 16;
 /** Attempts of one call, each at the next gateway. */
