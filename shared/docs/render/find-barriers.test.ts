@@ -20,7 +20,7 @@ test.each([
     'Click [here](https://example.com).\n\nMore [**Here.**](https://example.com)',
     ['1:7 vague-link-text', '3:6 vague-link-text'],
   ],
-  ['[How to export](https://example.com)', []],
+  ['[How to export](https://example.com), for [Go](https://example.com)', []],
   ['[](https://example.com) <a href="https://example.com"></a>', ['1:1 empty-link-text', '1:25 empty-link-text']],
   ['<a id="old-name"></a> <a href="#x" id="y"></a> <a href="https://example.com" aria-label="The tool"></a>', []],
   ['[![Build](https://example.com/b.svg)](https://example.com)', []],

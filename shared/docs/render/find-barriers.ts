@@ -89,7 +89,7 @@ function heading(level: number, place: Nodes, outline: Outline, report: Report):
 /** Texts that say nothing without the words around them, in lower case and without punctuation. */
 const vagueTexts = new Set(
   [
-    'here|click here|right here|over here|this|this link|this page|link|the link|this one|click|click this|go|read more|more|see more|see here',
+    'here|click here|right here|over here|this|this link|this page|link|the link|this one|click|click this|read more|more|see more|see here',
     'hier|hier klicken|dieser link|mehr|ici|cliquez ici|ce lien|aquí|aqui|haga clic aquí|este enlace|clique aqui|qui|clicca qui',
     '这里|此处|点击这里|点此|こちら|ここ|여기|здесь|тут',
   ]
