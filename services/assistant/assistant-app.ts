@@ -14,7 +14,7 @@ import {
 import { findLines } from '#shared/search/find-lines.ts';
 import { linePattern, PatternRefused } from '#shared/search/line-pattern.ts';
 import { wordsWith } from '#shared/search/ranking/analyze-text.ts';
-import { languageNotice } from '#shared/search/ranking/question-language.ts';
+import { languageNotice } from '#shared/search/ranking/language-notice.ts';
 import { budgetedThreads } from './conversation-budget.ts';
 import { claimedTurns, lastQuestion } from './answer-prompt.ts';
 import { answerQuestion, type QuestionToAnswer } from './answer-question.ts';
@@ -112,7 +112,7 @@ export function assistantApp(context: AssistantContext, options: InternalServerO
     const all = await retrievePassages(context, caller, scope, { query, limit, filter, explain: explain === true });
     if (all.length === 0) await requireIndex(context, scope);
     const found = all.filter(({ score }) => score >= (scoreThreshold ?? 0));
-    const notice = languageNotice(query, found);
+    const notice = languageNotice(query, found)?.inEnglish;
     return {
       headers: notice === undefined ? {} : { [searchNoticeHeader]: notice },
       body: found.map(

@@ -128,8 +128,7 @@ test('the text of a link cannot end it', () => {
 });
 
 test('a question in another language hears so, in an answer and where there is none', () => {
-  const notice =
-    'The question seems to be in German, and the passages that were found are in English. Names, codes and identifiers are found in any language; for other words, ask in English.';
+  const notice = 'Die gefundenen Seiten sind auf Englisch und werden nicht übersetzt.';
   const text = 'You can rotate a key once a year with the command.';
   const question = 'Wie kann ich einen key mit `rotate` tauschen?';
   expect(answerTo(question, [passage({ text })])).toBe(`${text}\n\n[Keys › Rotate](/keys#rotate)\n\n${notice}`);

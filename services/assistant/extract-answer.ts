@@ -1,6 +1,6 @@
 import { analyzeQuery } from '#shared/search/ranking/analyze-text.ts';
 import { exactSpans } from '#shared/search/ranking/exact-spans.ts';
-import { languageNotice } from '#shared/search/ranking/question-language.ts';
+import { languageNotice } from '#shared/search/ranking/language-notice.ts';
 import { markdownBlocks, termCount } from './markdown-blocks.ts';
 import { markdownAddress, markdownLine } from './markdown-text.ts';
 import { asksForInterface, isOperation } from './operation-pages.ts';
@@ -50,7 +50,7 @@ type Quoted = {
  */
 export function extractAnswer(question: string, parts: readonly PromptPart[], earlier: readonly string[] = []): string {
   const passages = parts.flatMap((part) => part.passages);
-  const notice = languageNotice(question, passages);
+  const notice = languageNotice(question, passages)?.inOwn;
   const asked = parts.map((part) => part.question);
   const turns = earlier.map((text) => ({ role: 'user' as const, text }));
   const answers = parts.map((part, at) => quoteFor(part, partQuery(asked, at, turns), notice !== undefined));

@@ -174,7 +174,7 @@ test('a language filter has no effect if no page has a language, and a question 
     filter: { language: 'de' },
   };
   const { events } = await readEvents(await ask(inGerman));
-  expect(deltas(events)).toContain('seems to be in German, and the passages that were found are in English.');
+  expect(deltas(events)).toContain('Die gefundenen Seiten sind auf Englisch und werden nicht übersetzt.');
 });
 
 test('pages with groups answer only their members', async () => {

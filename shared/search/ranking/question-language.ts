@@ -76,8 +76,6 @@ const scripts: readonly [script: RegExp, language: string, charactersOfWord: num
 
 const mostCharacters = 2_000;
 const leastWords = 2;
-/** Limit of found texts that are checked. The best ones decide the notice for the reader. */
-const mostTexts = 5;
 
 /**
  * The language of a text, by its script and its frequent words, as an ISO 639-1 code; undefined if it is not clear, as for few words, names
@@ -110,50 +108,4 @@ function takeScore(scores: Map<string, number>, language: string): number {
   const score = scores.get(language) ?? 0;
   scores.delete(language);
   return score;
-}
-
-/**
- * A notice, as a sentence, for a question in another language than all found texts; undefined if the languages are the same or not clear. `found`:
- * the texts, with the language of their page if known. Pure.
- */
-export function languageNotice(
-  question: string,
-  found: readonly { text: string; language?: string | undefined }[],
-): string | undefined {
-  const asked = languageOfText(question);
-  if (asked === undefined) return undefined;
-  const finds = 'Names, codes and identifiers are found in any language';
-  if (found.length === 0)
-    return asked === 'en'
-      ? undefined
-      : `The question seems to be in ${nameOf(asked)}, and nothing was found. ${finds}.`;
-  const languages = new Set(
-    found
-      .slice(0, mostTexts)
-      .flatMap(({ text, language }) => [languageOfText(text), baseOf(language)])
-      .filter((one) => one !== undefined),
-  );
-  if (languages.size === 0 || languages.has(asked)) return undefined;
-  const theirs = [...languages].sort().map(nameOf);
-  return `The question seems to be in ${nameOf(asked)}, and the passages that were found are in ${theirs.join(' and ')}. ${finds}; for other words, ask in ${theirs.join(' or ')}.`;
-}
-
-/**
- * The language without its region: `pt-BR` is Portuguese. `cn` and `jp` are country codes that some sites use. Undefined for other names
- * that sites give to languages.
- */
-function baseOf(language: string | undefined): string | undefined {
-  const base = language?.toLowerCase().split(/[-_]/)[0] ?? '';
-  if (!/^[a-z]{2,3}$/.test(base)) return undefined;
-  return base === 'cn' ? 'zh' : base === 'jp' ? 'ja' : base;
-}
-
-const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'code' });
-
-function nameOf(language: string): string {
-  try {
-    return names.of(language) ?? language;
-  } catch {
-    return language;
-  }
 }
