@@ -177,7 +177,7 @@ describe('a bundle', () => {
     await expectKept(
       running,
       'refused',
-      /manifest: index\.html is missing, and \d+ more differences\. Copy or export it again/,
+      /manifest: 404\.html is missing, and \d+ more differences\. Copy or export it again/,
     );
     await cp(whole, arriving, { recursive: true, preserveTimestamps: true });
     await expect.poll(async () => (await fetch(running.url)).text(), { timeout: 20_000 }).toContain('Version two');
