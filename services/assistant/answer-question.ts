@@ -26,7 +26,7 @@ import { AnswerStopped, keepAnswer } from './kept-answer.ts';
 import { linkFilter } from './link-filter.ts';
 import { modelSteps } from './model-steps.ts';
 import type { ModelTool } from './model-tool.ts';
-import { type PromptPassage, saysNotInDocumentation, withoutSeeAlso } from './prompt-passages.ts';
+import { type PromptPassage, saysNotInDocumentation, sourcesOf } from './prompt-passages.ts';
 import {
   type AssistantContext,
   beingIndexed,
@@ -315,17 +315,10 @@ const tokensOf = (characters: number): number => Math.ceil(characters / characte
 const tokensOfPrompt = ({ instructions, messages }: AnswerPrompt): number =>
   tokensOf(messages.reduce((sum, { content }) => sum + content.length, instructions.length));
 
-/**
- * The passages that the answer links to, in the order of the links. An answer without links to passages has all of them as sources; an answer that
- * says that nothing was found has none.
- */
+/** The sources of an answer. One that says that nothing was found has none. */
 function* sourceChunks(passages: readonly PromptPassage[], outcome: AnswerOutcome): Generator<UiChunk> {
   if (saysNotInDocumentation(outcome.text)) return;
-  const said = withoutSeeAlso(outcome.text);
-  const place = ({ url }: PromptPassage): number => said.indexOf(`](${url})`);
-  const linked = passages.filter((passage) => place(passage) !== -1).toSorted((a, b) => place(a) - place(b));
-  const used = linked.length > 0 ? linked : passages;
-  for (const [at, { url, title }] of uniqueByUrl(used).entries()) {
+  for (const [at, { url, title }] of uniqueByUrl(sourcesOf(outcome.text, passages)).entries()) {
     outcome.sources.push({ path: url, title });
     yield { type: 'source-url', sourceId: `source-${at + 1}`, url, title };
   }

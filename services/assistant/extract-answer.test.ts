@@ -127,6 +127,14 @@ test('the text of a link cannot end it', () => {
   expect(answer).toContain('[Keys\\](https://example.com) \\[x](/keys#rotate)');
 });
 
+test('one rare word of a question is not enough, if it is about half of it', () => {
+  const franc = passage({ title: 'Dependencies', text: 'A package `franc` finds languages.', relevance: 0.52 });
+  expect(answerTo('What is the capital of France?', [franc])).toContain(notInDocumentation);
+  expect(answerTo('What is France?', [franc])).toContain('A package `franc`');
+  const laptop = passage({ title: 'Quickstart', text: 'Start it on a laptop.', relevance: 0.7 });
+  expect(answerTo('How do I try it on my laptop?', [laptop])).toContain('Start it');
+});
+
 test('a question in another language hears so, in an answer and where there is none', () => {
   const notice = 'Die gefundenen Seiten sind auf Englisch und werden nicht übersetzt.';
   const text = 'You can rotate a key once a year with the command.';

@@ -14,6 +14,8 @@ import { isAboutPage } from './retrieval-query.ts';
  * real sites, and by none of 10 questions that those sites do not answer: the best of these has 0.47 (`npm run bench:assistant-quality`).
  */
 const minRelevance = 0.51;
+/** The same where passages have only one word of the question: rare words match by chance, such as "France" and the package `franc`. */
+const minOfOneWord = 0.6;
 /** Bonus for a title that has all words of the question. Titles of unrelated sections have none of them. */
 const titleBonus = 0.2;
 /** Bonus for a command or steps when the question asks how. */
@@ -105,7 +107,8 @@ function quoteFor({ question, passages }: PromptPart, searched: string, isForeig
   const refused: Quoted = { text: noPart, isRefused: true, url: undefined, others: onePerPage(passages) };
   // Words of two languages match by chance, so a passage also needs a title with the words of the question.
   const isCalledSo = passages.some(({ title }) => termCount(title, terms) * 2 >= terms.size);
-  if (best < minRelevance || (isForeign && !isCalledSo)) return refused;
+  const isOneWord = terms.size > 1 && passages.every(({ title, text }) => termCount(`${title} ${text}`, terms) < 2);
+  if (best < (isOneWord ? minOfOneWord : minRelevance) || (isForeign && !isCalledSo)) return refused;
   const kind = about ? 'page' : questionKind(question);
   const pages = pagesOf(rated).filter(({ rating }) => rating >= minOfPage);
   const isName = exactSpans(question).length > 0;

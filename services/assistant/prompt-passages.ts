@@ -81,3 +81,22 @@ export const withoutSeeAlso = (answer: string): string =>
     .split('\n\n')
     .filter((paragraph) => !paragraph.startsWith(`${seeAlso} [`))
     .join('\n\n');
+
+/**
+ * The passages that an answer has its words from, in their order: those that it quotes, each with a paragraph that is only the link to it. For an answer
+ * that quotes none, those that it links to; all, if it links to none. Pure.
+ */
+export function sourcesOf(answer: string, passages: readonly PromptPassage[]): readonly PromptPassage[] {
+  const said = withoutSeeAlso(answer);
+  // Quoted text has links of its own, which are not the sources of the answer.
+  const quoted = said.split('\n\n').flatMap((paragraph) => onlyLink.exec(paragraph)?.[1] ?? []);
+  const inOrder = (place: (passage: PromptPassage) => number): PromptPassage[] =>
+    passages.filter((passage) => place(passage) !== -1).toSorted((a, b) => place(a) - place(b));
+  const found = inOrder(({ url }) => quoted.indexOf(url));
+  if (found.length > 0) return found;
+  const linked = inOrder(({ url }) => said.indexOf(`](${url})`));
+  return linked.length > 0 ? linked : passages;
+}
+
+/** A paragraph that is one link. The first group is its address. */
+const onlyLink = /^\[(?:[^\\\]\n]|\\.)*\]\(([^\s]+)\)$/;

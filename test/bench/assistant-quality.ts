@@ -3,7 +3,7 @@
  * (`unanswerable-questions.jsonl`), and to questions of several parts (`several-part-questions.jsonl`). Prints how many answers link to a right page first,
  * or at all, which questions were refused, and how many are answered in all parts. `SHOW=1` prints
  * each answer. `node test/bench/assistant-quality.ts [folder of the corpus]`; by default `../shared/corpus` beside the project. Missing sites are
- * left out.
+ * left out. With `BINDERY_EMBEDDING_BASE_URL` and `BINDERY_EMBEDDING_MODEL` passages and questions get vectors of that server.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,16 +11,19 @@ import pino from 'pino';
 import { answerPrompt } from '#services/assistant/answer-prompt.ts';
 import { extractAnswer } from '#services/assistant/extract-answer.ts';
 import { findPassages } from '#services/assistant/find-passages.ts';
-import { readPromptPassages, saysNotInDocumentation, withoutSeeAlso } from '#services/assistant/prompt-passages.ts';
+import { readPromptPassages, saysNotInDocumentation, sourcesOf } from '#services/assistant/prompt-passages.ts';
 import { type GivenAnswer, scoreAnswer } from '#services/cli/assistant-bench/score-answer.ts';
 import { type CutRequest, readAndCut } from '#services/indexer/read-page.ts';
 import { readSitePages } from '#services/indexer/site-pages.ts';
 import { partsOf } from '#shared/docs/project/site-model-parts.ts';
 import { callerSchema } from '#shared/interfaces/internal/caller.ts';
+import { embedderSettings, openEmbedder } from '#shared/embedding/open-embedder.ts';
+import { loadConfig } from '#shared/runtime/config.ts';
 import type { SearchScope } from '#shared/search/search-index.ts';
 import { localProject, ownDocumentation } from '../support/docs-projects.ts';
 import { publishedProject } from '../support/published-project.ts';
 import { openTestIndex } from './open-test-index.ts';
+import { withVectors } from './with-vectors.ts';
 import { localChildren } from '../support/local-children.ts';
 
 type Question = { site: string; query: string; pages?: string[]; parts?: string[][] };
@@ -46,7 +49,9 @@ const caller = callerSchema.parse({
 });
 const scopeOf = (site: string): SearchScope => ({ organization: 'bench', domain: site, contentVersion: 'whole' });
 
-const { index, end } = await openTestIndex('sqlite');
+const { index: byWords, end } = await openTestIndex('sqlite');
+const embedder = await openEmbedder(loadConfig(embedderSettings, process.env));
+const index = embedder === undefined ? byWords : withVectors(byWords, embedder);
 try {
   const answerable = questionsIn('newcomer-questions.jsonl');
   const unanswerable = questionsIn('unanswerable-questions.jsonl');
@@ -99,12 +104,7 @@ async function ask(site: string, query: string): Promise<GivenAnswer> {
   const { parts: read, question } = readPromptPassages(typeof content === 'string' ? content : '');
   const text = extractAnswer(question, read);
   if (process.env.SHOW === '1') console.log(passages.map((p) => `   ${p.relevance.toFixed(2)} ${p.url}`).join('\n'));
-  const said = withoutSeeAlso(text);
-  const sources = passages
-    .map(({ url }) => ({ url, at: said.indexOf(`](${url})`) }))
-    .filter(({ at }) => at !== -1)
-    .toSorted((a, b) => a.at - b.at);
-  return { text, sources: sources.length > 0 || saysNotInDocumentation(text) ? sources : passages };
+  return { text, sources: saysNotInDocumentation(text) ? [] : sourcesOf(text, passages) };
 }
 
 /** Indexes a site as publication and indexer do. */

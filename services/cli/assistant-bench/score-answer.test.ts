@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { scoreAnswer } from './score-answer.ts';
 
-test('the first right page among links and sources counts', () => {
-  const text = 'Press it.\n\n[Keys](/keys#rotate)\n\nSee also [Audit](/audit).';
+test('the first right page among the sources, the further pages and the other links counts', () => {
+  const text = 'Press it as [the overview](/overview) says.\n\n[Keys](/keys#rotate)\n\nSee also [Audit](/audit).';
   const ranks = (pages: string[]) =>
-    scoreAnswer({ query: 'q', parts: [pages] }, { text, sources: [{ url: '/more' }] }).rank;
-  expect([['/keys'], ['/audit'], ['/more', '/x'], ['/x']].map(ranks)).toEqual([1, 2, 3, 0]);
+    scoreAnswer({ query: 'q', parts: [pages] }, { text, sources: [{ url: '/keys#rotate' }] }).rank;
+  expect([['/keys'], ['/audit'], ['/overview', '/x'], ['/x']].map(ranks)).toEqual([1, 2, 3, 0]);
   expect(scoreAnswer({ query: 'q', parts: [['/']] }, { text: '', sources: [{ url: '/index' }] }).rank).toBe(1);
   expect(scoreAnswer({ query: 'q', parts: [['/a']] }, { text: '', sources: [{ url: '/a/index#b' }] }).rank).toBe(1);
 });

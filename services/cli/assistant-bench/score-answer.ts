@@ -7,7 +7,7 @@ export type GivenAnswer = { text: string; sources: readonly { url: string }[] };
 export type AnswerScore = {
   /** True if the answer says that the documentation has none. */
   isRefused: boolean;
-  /** The pages that the answer links to, and then its other sources. */
+  /** The sources of the answer, the further pages that it names, and the other pages that it links to. */
   named: readonly string[];
   /** Position of the first right page among them, from 1; 0 if none is right. */
   rank: number;
@@ -17,9 +17,11 @@ export type AnswerScore = {
 
 /** Compares an answer with the right pages of its question. Pure. */
 export function scoreAnswer({ parts }: AssistantQuestion, { text, sources }: GivenAnswer): AnswerScore {
-  const links = [...text.matchAll(/\]\((\/[^)\s]*)\)/g)].map(([, url]) => pageOf(url ?? ''));
+  const linksIn = (words: string) => [...words.matchAll(/\]\((\/[^)\s]*)\)/g)].map(([, url]) => pageOf(url ?? ''));
+  const [further = ''] = /^See also \[.*/m.exec(text) ?? [];
   const pages = [...new Set(sources.map(({ url }) => pageOf(url)))];
-  const named = [...new Set([...links, ...pages])];
+  // Links within quoted text are those of the page's author, so they come last.
+  const named = [...new Set([...pages, ...linksIn(further), ...linksIn(text)])];
   const isRight = (page: string, right: readonly string[]): boolean =>
     right.some((one) => page === pathOf(one) || page === `${pathOf(one)}/index` || `${page}/index` === pathOf(one));
   const blocks = blocksOf(text);
