@@ -10,8 +10,8 @@ import { mostParts, partQuery, questionParts } from './question-parts.ts';
 import { isAboutPage } from './retrieval-query.ts';
 
 /**
- * Minimum rating of a passage (its relevance plus the bonuses of its title) for an answer. It is reached by 29 of 30 questions of newcomers to
- * real sites, and by none of 10 questions that those sites do not answer: the best of these has 0.47 (`npm run bench:assistant-quality`).
+ * Minimum rating of a passage (its relevance plus the bonuses of its title) for an answer. This and the next limit are tuned on the questions of
+ * `npm run bench:assistant-quality`, so their result there says little about other questions.
  */
 const minRelevance = 0.51;
 /** The same where passages have only one word of the question: rare words match by chance, such as "France" and the package `franc`. */

@@ -157,7 +157,7 @@ function convertProse({ lines }: Run, context: PageContext): string {
   for (const rule of [...context.rules, ...commonRules(context)]) apply(rule);
   return prose.replaceAll(addedBreak, '\n').replaceAll(/\ue000(\d+)\ue001(\n*)/g, (_, index: string, ends: string) => {
     const code = kept[Number(index)] ?? '';
-    // Only the line ends that held the place of those in the code are taken away.
+    // This removes only the line ends that held the place of those in the code.
     return code + ends.slice(code.split('\n').length - 1);
   });
 }
